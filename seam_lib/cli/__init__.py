@@ -1,0 +1,29 @@
+"""The `seam` command. Each module here wraps one part of the library; none holds logic.
+
+Commands import what they need when they run, so that `seam --help` answers at once.
+"""
+
+import sys
+
+import typer
+from rich.console import Console
+
+from seam_lib.cli import analysis
+from seam_lib.errors import SeamError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    help="SEAM: does a model return the user's remark inside the text it was asked to edit?",
+)
+analysis.register(app)
+
+
+def main() -> None:
+    """Run the command line; a `SeamError` becomes one clear message and exit status 2."""
+    try:
+        app()
+    except SeamError as error:
+        Console(stderr=True, soft_wrap=True).print(f"seam: {error}", markup=False, highlight=False)
+        sys.exit(2)

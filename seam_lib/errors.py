@@ -1,0 +1,9 @@
+"""The one error that users see."""
+
+
+class SeamError(Exception):
+    """A problem that the user can mend.
+
+    The message says what is wrong, where (file, line, value), and what to do about it. The `seam`
+    command prints it without a traceback and exits with status 2; everything else is a bug.
+    """

@@ -1,0 +1,87 @@
+"""Reading and writing rows: strict on the way in, whole or not at all on the way out."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from seam_lib.errors import SeamError
+
+T = TypeVar("T")
+
+
+def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
+    """Read a JSON Lines file, checking every row against its type.
+
+    Args:
+        path: The file; blank lines are skipped.
+        row_type: A msgspec struct, such as `schema.Case`. Fields it does not know are ignored.
+
+    Yields:
+        The rows, in file order.
+
+    Raises:
+        SeamError: The file is missing or a line is not such a row; names the file and the line.
+    """
+    decoder = msgspec.json.Decoder(row_type)
+    try:
+        handle = path.open("rb")
+    except FileNotFoundError:
+        raise SeamError(
+            f"{path}: no such file. Run the stage that writes it (`dvc repro`) or mend the path."
+        ) from None
+    with handle:
+        for number, line in enumerate(handle, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield decoder.decode(line)
+            except msgspec.DecodeError as error:
+                raise SeamError(
+                    f"{path}:{number}: not a {row_type.__name__}: {error}. "
+                    f"The line begins {line[:60]!r}; correct it or restore the file."
+                ) from None
+
+
+def write_rows(path: Path, rows: Iterable[Any]) -> None:
+    """Write rows as JSON Lines, atomically: a reader sees the old file or the new, never half."""
+    write_bytes(path, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text as it is (line ends included), atomically."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file atomically: into a temporary neighbour, synced, then renamed over `path`.
+
+    Args:
+        path: The file; missing parent folders are made.
+        data: Its whole content.
+
+    Raises:
+        OSError: The disk is full or not writable; `path` is then as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
