@@ -27,6 +27,12 @@ def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
     Raises:
         SeamError: The file is missing or a line is not such a row; names the file and the line.
     """
+    for _, row in numbered_rows(path, row_type):
+        yield row
+
+
+def numbered_rows(path: Path, row_type: type[T]) -> Iterator[tuple[int, T]]:
+    """As `read_rows`, with each row's line number (from 1), for checks that name the line."""
     decoder = msgspec.json.Decoder(row_type)
     try:
         handle = path.open("rb")
@@ -39,8 +45,8 @@ def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
             if not line.strip():
                 continue
             try:
-                yield decoder.decode(line)
-            except msgspec.DecodeError as error:
+                yield number, decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 raise SeamError(
                     f"{path}:{number}: not a {row_type.__name__}: {error}. "
                     f"The line begins {line[:60]!r}; correct it or restore the file."
