@@ -1,6 +1,7 @@
 """Reading and writing rows: strict on the way in, whole or not at all on the way out."""
 
 import hashlib
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -61,6 +62,12 @@ def write_rows(path: Path, rows: Iterable[Any]) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text as it is (line ends included), atomically."""
     write_bytes(path, text.encode("utf-8"))
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write plain data as JSON for people and diffs: sorted keys, one value a line, atomically."""
+    text = json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")
 
 
 def write_bytes(path: Path, data: bytes) -> None:
