@@ -146,6 +146,36 @@ def label_set(
     )
 
 
+def check_complete(labels: LabelSet, exclusions: Path) -> None:
+    """Check that every case either has a label or is on the exclusion list, and none is on both.
+
+    Args:
+        labels: The label set.
+        exclusions: CSV with columns model, cluster_id, condition, reason.
+
+    Raises:
+        SeamError: Names the first case that is missing without a reason, or excluded yet labelled.
+    """
+    with exclusions.open(newline="", encoding="utf-8") as handle:
+        excluded = {
+            (row["model"], row["cluster_id"], row["condition"]) for row in csv.DictReader(handle)
+        }
+    absent = {
+        (labels.models[m], labels.clusters[k], labels.conditions[c])
+        for m, c, k in np.argwhere(~labels.mask)
+    }
+    if unexplained := absent - excluded:
+        raise SeamError(
+            f"{exclusions}: no reason for the missing label of {' '.join(min(unexplained))}; "
+            f"add its row ({len(unexplained)} such cases)."
+        )
+    if contradicted := {case for case in excluded - absent if case[0] in labels.models}:
+        raise SeamError(
+            f"{exclusions}: {' '.join(min(contradicted))} is excluded, yet has a label; "
+            f"drop one of the two ({len(contradicted)} such cases)."
+        )
+
+
 def read_adjudications(path: Path, applied_in: str) -> set[tuple[str, str, str]]:
     """The cases whose label was changed by hand, as (model, cluster_id, condition).
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from seam_lib.analysis import Analysis
 from seam_lib.files import write_text
+from seam_lib.params import AnalysisParams
 from seam_lib.schema import CASUAL, TIERS, TREATED
 
 #: How the paper names conditions and sources.
@@ -327,6 +328,17 @@ def configuration_table(panel: pd.DataFrame, pyproject: Path, settings: dict[str
     rows["Statistics and report"] = ", ".join(f"{name} {pins[name]}" for name in statistics)
     data = pd.DataFrame({"component": list(rows), "configuration": list(rows.values())})
     return Table("table7", "Configuration of the panel and of this repository.", data, data)
+
+
+def method_rows(settings: AnalysisParams) -> dict[str, str]:
+    """The rows of Table 7 that say how labels and statistics are made."""
+    return {
+        "Scoring": f"first tier that fires of {', '.join(TIERS)}, each against the clean output",
+        "Intervals": "Wilson (rates), Newcombe square-and-add (paired differences), "
+        f"cluster bootstrap with {settings.bootstrap_draws:,} draws, seed "
+        f"{settings.bootstrap_seed} (levers)",
+        "Tests": "exact McNemar, Holm over the models of each contrast",
+    }
 
 
 def _conditions(frame: pd.DataFrame) -> list[str]:

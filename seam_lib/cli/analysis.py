@@ -1,11 +1,20 @@
-"""Commands about the paper: verify."""
+"""Commands about the paper: report, verify."""
 
 import typer
 
 
 def register(app: typer.Typer) -> None:
     """Add this module's commands to the app."""
+    app.command()(paper)
     app.command()(verify)
+
+
+def paper() -> None:
+    """Compile paper/report.typ to paper/report.pdf from the computed statistics."""
+    from seam_lib.params import find_root
+    from seam_lib.report import compile_report
+
+    typer.echo(compile_report(find_root()))
 
 
 def verify(
