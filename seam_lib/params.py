@@ -1,7 +1,7 @@
 """params.yaml, typed: every knob of the pipeline, and where the project lies."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import yaml
@@ -17,6 +17,17 @@ class AnalysisParams(msgspec.Struct, forbid_unknown_fields=True):
     permutations: int
 
 
+class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
+    """Which benchmark is built, and from what (Sections 3.1 and 3.2)."""
+
+    name: str
+    source: Literal["files", "hub"]
+    per_source: Annotated[int, msgspec.Meta(ge=1)]
+    seed: int
+    conditions: list[str]
+    plugins: list[str]
+
+
 class ServerParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the embedded model is served; another thread count changes some of its answers."""
 
@@ -27,7 +38,7 @@ class ServerParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     """One run: a model over a benchmark (Appendix I). Only the first three have no default."""
 
-    benchmark: str  # data/benchmark/NAME.jsonl
+    benchmark: str  # a folder in data/benchmark
     provider: Literal["openai", "anthropic", "llamacpp"]
     model: str
     base_url: str | None = None  # the provider's own server by default
@@ -62,6 +73,7 @@ class Params(msgspec.Struct, forbid_unknown_fields=True):
     """The whole of params.yaml."""
 
     analysis: AnalysisParams
+    build: BuildParams
     runs: dict[str, RunParams] = {}
 
 

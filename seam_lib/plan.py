@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from seam_lib import files
+from seam_lib.build import read_benchmark
 from seam_lib.errors import SeamError
 from seam_lib.limits import CHARS_PER_TOKEN, price, prompt_chars, worst_price
 from seam_lib.params import RunParams, load_params
@@ -28,7 +28,7 @@ class Run(msgspec.Struct, frozen=True):
     @property
     def benchmark(self) -> Path:
         """Its cases."""
-        return self.root / "data" / "benchmark" / f"{self.settings.benchmark}.jsonl"
+        return self.root / "data" / "benchmark" / self.settings.benchmark
 
     @property
     def traces(self) -> Path:
@@ -85,7 +85,7 @@ def load_run(root: Path, name: str) -> Run:
 
 def load_cases(run: Run) -> list[Case]:
     """The cases of a run's benchmark, in the benchmark's order."""
-    return list(files.read_rows(run.benchmark, Case))
+    return read_benchmark(run.benchmark)
 
 
 def state(attempts: Sequence[Trace], settings: RunParams) -> State:
