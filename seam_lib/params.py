@@ -26,6 +26,8 @@ class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
     seed: int
     conditions: list[str]
     plugins: list[str]
+    questions: Literal["release", "search"]
+    revisions: dict[str, str]
 
 
 class Params(msgspec.Struct, forbid_unknown_fields=True):
