@@ -148,6 +148,7 @@ def test_every_kind_of_difference_is_found(tmp_path: Path) -> None:
     assert set(lines) == {
         f"{ids[0]}: the message differs from character 0 on",
         f"{ids[0]}: the id does not end in the message's digest",
+        f"{ids[0]}: the segment 'task_instruction' is not where it says",
         f"{ids[1]}: the id does not end in the message's digest",
         f"{ids[2]}: the tags differ",
         f"{ids[3]}: the segment 'task_instruction' is not where it says",
