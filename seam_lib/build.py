@@ -30,7 +30,8 @@ ORIGINS = {
     "files": (
         "Built from the rows in data/sources. As the project ships, these are small corpora of our "
         "own in the formats of the paper's six: a stand-in for running and testing, not the "
-        "paper's benchmark."
+        "paper's benchmark. A row names the licence that its corpus would give it; our own texts "
+        "are MIT."
     ),
     "hub": "Built from the six upstream corpora; `seam build --check-digests` compares it with "
     "the paper's release.",
