@@ -15,19 +15,26 @@ import msgspec
 
 from seam_lib.comments import Comment, Deck, Pools, read_pools
 from seam_lib.compose import Condition, conditions, task_head
+from seam_lib.digests import question_ids, read_digests
 from seam_lib.errors import SeamError
-from seam_lib.files import read_rows, replacing
+from seam_lib.files import read_rows, replacing, write_text
 from seam_lib.invariants import check_cluster
 from seam_lib.params import BuildParams
-from seam_lib.schema import SOURCES, Case
+from seam_lib.progress import shown
+from seam_lib.schema import PARTITIONS, SOURCES, Case
 from seam_lib.sources import ADAPTERS, Item, read_items
+from seam_lib.sources.hub import hub_file
 
-#: The file of the benchmark that a release partition goes into, by the terms it may be passed on.
-PARTITIONS = {
-    "permissive": "permissive",
-    "permissive_review": "permissive",
-    "sharealike": "cc-by-sa",
-    "noncommercial_sharealike": "cc-by-nc-sa",
+#: What the report says about where a benchmark comes from.
+ORIGINS = {
+    "files": (
+        "Built from the rows in data/sources. As the project ships, these are small corpora of our "
+        "own in the formats of the paper's six: a stand-in for running and testing, not the "
+        "paper's benchmark. A row names the licence that its corpus would give it; our own texts "
+        "are MIT."
+    ),
+    "hub": "Built from the six upstream corpora; `seam build --check-digests` compares it with "
+    "the paper's release.",
 }
 
 
@@ -135,6 +142,11 @@ def choose_native(
     decks = {genre: Deck(pool, generator) for genre, pool in pools.native.items()}
     chosen = {}
     for item in sorted(items, key=lambda item: item.cluster_id):
+        if item.genre not in decks:
+            raise SeamError(
+                f"{item.cluster_id}: no native comments for {item.genre!r}. Add a pool of "
+                "that name to data/comments.yaml."
+            )
         texts = (item.artifact, item.reference, heads[item.cluster_id])
         chosen[item.cluster_id] = decks[item.genre].deal(item.cluster_id, texts)
     return chosen
@@ -192,14 +204,14 @@ def make_case(cluster: Cluster, condition: Condition, seed: int) -> Case:
 
 
 def build_benchmark(root: Path, params: BuildParams) -> Path:
-    """Build the benchmark that params.yaml describes.
+    """Build the benchmark that params.yaml describes, with a report beside it.
 
     Args:
         root: The project's folder.
         params: Its `build` section.
 
     Returns:
-        The folder written: one file of cases for each licence partition.
+        The folder written: a file of cases for each licence partition, and README.md.
 
     Raises:
         SeamError: A row, a condition or a cluster is not as it must be; no file has changed then.
@@ -207,18 +219,35 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
     wanted = conditions(params.conditions, [root / plugin for plugin in params.plugins])
     pools = read_pools(root / "data" / "comments.yaml")
     samples = {
-        name: sample(name, read_items(source, rows_file(root, name)), params.per_source)
-        for name, source in ADAPTERS.items()
+        name: sample(name, source_items(root, params, name), params.per_source) for name in SOURCES
     }
     clusters = make_clusters(samples, pools, params.seed)
     folder = root / "data" / "benchmark" / params.name
-    write_benchmark(folder, compose_cases(clusters, wanted, params.seed))
+    bar = shown(clusters, "composing and checking clusters", len(clusters))
+    write_benchmark(folder, compose_cases(bar, wanted, params.seed))
+    write_report(folder, ORIGINS[params.source])
     return folder
 
 
-def rows_file(root: Path, source: str) -> Path:
-    """Where a source's rows lie."""
-    return root / "data" / "sources" / f"{source}.jsonl"
+def source_items(root: Path, params: BuildParams, name: str) -> Iterator[Item]:
+    """A source's items, from our own files or from the hub; only the latter have an address."""
+    source = ADAPTERS[name]
+    if params.source == "files":
+        yield from read_items(source, root / "data" / "sources" / f"{name}.jsonl")
+        return
+    published = root / "data" / "published" / "clusters.csv"
+    questions = question_ids(read_digests(published)) if params.questions == "release" else []
+    folder, count = root / "data" / "hub", source.rows(params.per_source)
+    path = hub_file(folder, source, count, params.revisions.get(name), questions)
+    for item in read_items(source, path):
+        yield msgspec.structs.replace(item, url=source.url(item))
+
+
+def write_report(folder: Path, origin: str) -> None:
+    """Write the report of a built benchmark into its folder."""
+    from seam_lib.composition import report  # pandas: slow, and not needed to read a benchmark
+
+    write_text(folder / "README.md", report(folder.name, origin, iterate(folder)))
 
 
 def write_benchmark(folder: Path, cases: Iterable[Case]) -> None:
@@ -249,7 +278,14 @@ def read_benchmark(path: Path) -> list[Case]:
     Raises:
         SeamError: There is no such benchmark, or a line of it is not a case.
     """
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    cases = [case for file in files for case in read_rows(file, Case)]
     order = {source: place for place, source in enumerate(SOURCES)}
-    return sorted(cases, key=lambda case: order.get(case.source, len(order)))
+    return sorted(iterate(path), key=lambda case: order.get(case.source, len(order)))
+
+
+def iterate(path: Path) -> Iterator[Case]:
+    """The cases of a benchmark one by one, file after file."""
+    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    if not files:
+        raise SeamError(f"{path}: no cases there. Run `seam build`, or mend the path.")
+    for file in files:
+        yield from read_rows(file, Case)

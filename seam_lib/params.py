@@ -9,6 +9,12 @@ import yaml
 from seam_lib.errors import SeamError
 
 
+class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
+    """Where the paper's labels are read from."""
+
+    labels: str
+
+
 class AnalysisParams(msgspec.Struct, forbid_unknown_fields=True):
     """How the statistics are drawn (Appendix G)."""
 
@@ -26,6 +32,8 @@ class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
     seed: int
     conditions: list[str]
     plugins: list[str]
+    questions: Literal["release", "search"]
+    revisions: dict[str, str]
 
 
 class ServerParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -73,6 +81,7 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
 class Params(msgspec.Struct, forbid_unknown_fields=True):
     """The whole of params.yaml."""
 
+    published: PublishedParams
     analysis: AnalysisParams
     build: BuildParams
     runs: dict[str, RunParams] = {}

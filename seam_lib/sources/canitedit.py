@@ -46,7 +46,7 @@ SOURCE = Source(
     row=Row,
     item=item,
     dataset="nuprl/CanItEdit",
-    load={"path": "nuprl/CanItEdit", "split": "test"},
+    load=lambda revision: {"path": "nuprl/CanItEdit", "split": "test", "revision": revision},
     url=lambda item: "https://huggingface.co/datasets/nuprl/CanItEdit",
     rows=lambda items: 200,
 )

@@ -41,6 +41,6 @@ SOURCE = Source(
     row=Row,
     item=item,
     dataset="grammarly/coedit",
-    load={"path": "grammarly/coedit", "split": "train"},
+    load=lambda revision: {"path": "grammarly/coedit", "split": "train", "revision": revision},
     url=lambda item: "https://huggingface.co/datasets/grammarly/coedit",
 )

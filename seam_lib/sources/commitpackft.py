@@ -8,6 +8,9 @@ import msgspec
 
 from seam_lib.sources.item import Item, Source
 
+#: The data file; the repository's loading script is refused by current releases of `datasets`.
+FILE = "hf://datasets/bigcode/commitpackft@{revision}/data/python/data.jsonl"
+
 
 class Row(msgspec.Struct):
     """The columns that are read."""
@@ -46,10 +49,9 @@ SOURCE = Source(
     row=Row,
     item=item,
     dataset="bigcode/commitpackft",
-    # The repository's loading script is refused by current `datasets`; its data file is not.
-    load={
+    load=lambda revision: {
         "path": "json",
-        "data_files": "hf://datasets/bigcode/commitpackft/data/python/data.jsonl",
+        "data_files": FILE.format(revision=revision or "main"),
         "split": "train",
     },
     url=lambda item: (

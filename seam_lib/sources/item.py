@@ -41,7 +41,8 @@ class Source(NamedTuple, Generic[Row]):
         row: A msgspec struct of the columns that the adapter reads.
         item: A row's item, or None where the source's filters drop the row.
         dataset: The upstream's name, for messages.
-        load: Arguments for `datasets.load_dataset`; None where the rows come from an API.
+        load: Arguments for `datasets.load_dataset`, given the revision on the hub (None for the
+            newest); None where the rows come from the Stack Exchange API.
         url: The address under which upstream publishes an item.
         rows: How many rows are read from upstream to sample so many items.
     """
@@ -50,6 +51,6 @@ class Source(NamedTuple, Generic[Row]):
     row: type[Row]
     item: Callable[[Row], Item | None]
     dataset: str
-    load: dict[str, Any] | None
+    load: Callable[[str | None], dict[str, Any]] | None
     url: Callable[[Item], str]
     rows: Callable[[int], int] = lambda items: 8 * items

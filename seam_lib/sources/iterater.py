@@ -36,6 +36,10 @@ SOURCE = Source(
     row=Row,
     item=item,
     dataset="wanyu/IteraTeR_human_doc",
-    load={"path": "wanyu/IteraTeR_human_doc", "split": "train"},
+    load=lambda revision: {
+        "path": "wanyu/IteraTeR_human_doc",
+        "split": "train",
+        "revision": revision,
+    },
     url=lambda item: "https://huggingface.co/datasets/wanyu/IteraTeR_human_doc",
 )

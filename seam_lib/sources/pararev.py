@@ -44,6 +44,11 @@ SOURCE = Source(
     row=Row,
     item=item,
     dataset="taln-ls2n/pararev",
-    load={"path": "taln-ls2n/pararev", "name": "pararev_annot_subset", "split": "train"},
+    load=lambda revision: {
+        "path": "taln-ls2n/pararev",
+        "name": "pararev_annot_subset",
+        "split": "train",
+        "revision": revision,
+    },
     url=lambda item: "https://huggingface.co/datasets/taln-ls2n/pararev",
 )
