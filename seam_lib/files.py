@@ -5,8 +5,9 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -15,12 +16,13 @@ from seam_lib.errors import SeamError
 T = TypeVar("T")
 
 
-def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
+def read_rows(path: Path, row_type: type[T], *, torn_tail: bool = False) -> Iterator[T]:
     """Read a JSON Lines file, checking every row against its type.
 
     Args:
         path: The file; blank lines are skipped.
         row_type: A msgspec struct, such as `schema.Case`. Fields it does not know are ignored.
+        torn_tail: Skip a last line without its line end: the log of a process that was killed.
 
     Yields:
         The rows, in file order.
@@ -28,11 +30,13 @@ def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
     Raises:
         SeamError: The file is missing or a line is not such a row; names the file and the line.
     """
-    for _, row in numbered_rows(path, row_type):
+    for _, row in numbered_rows(path, row_type, torn_tail=torn_tail):
         yield row
 
 
-def numbered_rows(path: Path, row_type: type[T]) -> Iterator[tuple[int, T]]:
+def numbered_rows(
+    path: Path, row_type: type[T], *, torn_tail: bool = False
+) -> Iterator[tuple[int, T]]:
     """As `read_rows`, with each row's line number (from 1), for checks that name the line."""
     decoder = msgspec.json.Decoder(row_type)
     try:
@@ -43,7 +47,7 @@ def numbered_rows(path: Path, row_type: type[T]) -> Iterator[tuple[int, T]]:
         ) from None
     with handle:
         for number, line in enumerate(handle, start=1):
-            if not line.strip():
+            if not line.strip() or (torn_tail and not line.endswith(b"\n")):
                 continue
             try:
                 yield number, decoder.decode(line)
@@ -55,8 +59,10 @@ def numbered_rows(path: Path, row_type: type[T]) -> Iterator[tuple[int, T]]:
 
 
 def write_rows(path: Path, rows: Iterable[Any]) -> None:
-    """Write rows as JSON Lines, atomically: a reader sees the old file or the new, never half."""
-    write_bytes(path, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+    """Write rows as JSON Lines, atomically; they are encoded one by one and never held together."""
+    with replacing(path) as handle:
+        for row in rows:
+            handle.write(msgspec.json.encode(row) + b"\n")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -71,11 +77,20 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file's whole content, atomically."""
+    with replacing(path) as handle:
+        handle.write(data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
     """Write a file atomically: into a temporary neighbour, synced, then renamed over `path`.
 
     Args:
         path: The file; missing parent folders are made.
-        data: Its whole content.
+
+    Yields:
+        A handle to write to. A reader sees the old file or the new one, never half of it.
 
     Raises:
         OSError: The disk is full or not writable; `path` is then as it was.
@@ -84,7 +99,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as handle:
-            handle.write(data)
+            yield handle
             handle.flush()
             os.fsync(handle.fileno())
         Path(temporary).chmod(0o644)

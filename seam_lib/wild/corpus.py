@@ -156,7 +156,9 @@ def _read_parquet(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
     with pq.ParquetFile(path) as file:
         _check_columns(path, corpus, file.schema_arrow.names)
         start = 0
-        for batch in file.iter_batches(BATCH, columns=parquet_leaves(file, corpus), use_threads=False):
+        for batch in file.iter_batches(
+            BATCH, columns=parquet_leaves(file, corpus), use_threads=False
+        ):
             yield _turns(batch, np.arange(start, start + batch.num_rows), corpus)
             start += batch.num_rows
 
