@@ -1,5 +1,6 @@
 """Reading and writing rows: strict on the way in, whole or not at all on the way out."""
 
+import codecs
 import hashlib
 import json
 import os
@@ -26,7 +27,8 @@ def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
         The rows, in file order.
 
     Raises:
-        SeamError: The file is missing or a line is not such a row; names the file and the line.
+        SeamError: The file cannot be read or a line is not such a row; names the file and the
+            line.
     """
     for _, row in numbered_rows(path, row_type):
         yield row
@@ -41,13 +43,17 @@ def numbered_rows(path: Path, row_type: type[T]) -> Iterator[tuple[int, T]]:
         raise SeamError(
             f"{path}: no such file. Run the stage that writes it (`dvc repro`) or mend the path."
         ) from None
+    except OSError as error:
+        raise SeamError(f"{path}: cannot be read: {error.strerror}. Mend the path.") from None
     with handle:
         for number, line in enumerate(handle, start=1):
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
             if not line.strip():
                 continue
             try:
                 yield number, decoder.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except msgspec.DecodeError as error:
                 raise SeamError(
                     f"{path}:{number}: not a {row_type.__name__}: {error}. "
                     f"The line begins {line[:60]!r}; correct it or restore the file."

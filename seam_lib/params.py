@@ -1,11 +1,17 @@
 """params.yaml, typed: every knob of the pipeline, and where the project lies."""
 
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 import yaml
 
 from seam_lib.errors import SeamError
+
+#: How many draws or permutations; none is no answer.
+Count = Annotated[int, msgspec.Meta(ge=1)]
+#: What one 32-bit word holds, so that Python's and numpy's generators take it alike.
+Seed = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 
 
 class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
@@ -17,9 +23,9 @@ class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
 class AnalysisParams(msgspec.Struct, forbid_unknown_fields=True):
     """How the statistics are drawn (Appendix G)."""
 
-    bootstrap_draws: int
-    bootstrap_seed: int
-    permutations: int
+    bootstrap_draws: Count
+    bootstrap_seed: Seed
+    permutations: Count
 
 
 class Params(msgspec.Struct, forbid_unknown_fields=True):
@@ -57,7 +63,7 @@ def load_params(root: Path) -> Params:
     path = root / "params.yaml"
     try:
         return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), Params)
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise SeamError(f"{path}: cannot be read: {error}") from None
     except msgspec.ValidationError as error:
         raise SeamError(

@@ -1,0 +1,84 @@
+"""What several test modules share: the published label set, its analysis, and small label sets."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from seam_lib.analysis import Analysis, analyse
+from seam_lib.labels import (
+    LabelSet,
+    Record,
+    adjudicate,
+    label_set,
+    read_adjudications,
+    read_labels,
+)
+from seam_lib.params import AnalysisParams, find_root, load_params
+from seam_lib.schema import SOURCES, TREATED
+
+#: Few draws: small label sets need an analysis that is right, not one that is precise.
+QUICK = AnalysisParams(bootstrap_draws=200, bootstrap_seed=42, permutations=99)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return find_root(Path(__file__).parent)
+
+
+@pytest.fixture(scope="session")
+def panel(root: Path) -> pd.DataFrame:
+    return pd.read_csv(root / "data/published/panel.csv", keep_default_na=False)
+
+
+@pytest.fixture(scope="session")
+def names(panel: pd.DataFrame) -> dict[str, str]:
+    return dict(zip(panel["key"], panel["name"], strict=True))
+
+
+@pytest.fixture(scope="session")
+def cluster_ids(root: Path) -> list[str]:
+    return pd.read_csv(root / "data/published/clusters.csv")["cluster_id"].tolist()
+
+
+@pytest.fixture(scope="session")
+def detector(root: Path, names: dict[str, str], cluster_ids: list[str]) -> LabelSet:
+    """The published labels as the detector gave them."""
+    return read_labels(root / "data/published/labels.csv", names, cluster_ids)
+
+
+@pytest.fixture(scope="session")
+def published(root: Path, detector: LabelSet) -> LabelSet:
+    """The published labels with the changes by hand that hold everywhere."""
+    return adjudicate(
+        detector, read_adjudications(root / "data/published/adjudications.csv", "main")
+    )
+
+
+@pytest.fixture(scope="session")
+def result(root: Path, published: LabelSet) -> Analysis:
+    """Every statistic of the published labels, with the parameters of params.yaml."""
+    return analyse(published, load_params(root).analysis)
+
+
+def small_set(
+    models: Iterable[str] = ("m",),
+    conditions: Iterable[str] = TREATED,
+    absorbed: Iterable[tuple[str, str]] = (("coedit:0", "newline"),),
+    per_source: int = 2,
+) -> LabelSet:
+    """A label set of `per_source` clusters a source; `absorbed` names (cluster, condition)."""
+    events = set(absorbed)
+    return label_set(
+        Record(
+            model,
+            cluster,
+            condition,
+            (cluster, condition) in events,
+            "lexical_witness" if (cluster, condition) in events else None,
+        )
+        for model in models
+        for cluster in (f"{source}:{i}" for source in SOURCES for i in range(per_source))
+        for condition in conditions
+    )
