@@ -1,25 +1,13 @@
-"""What several test modules share: the published label set, its analysis, and small label sets."""
+"""What several test modules share: the published label set and its analysis."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from seam_lib.analysis import Analysis, analyse
-from seam_lib.labels import (
-    LabelSet,
-    Record,
-    adjudicate,
-    label_set,
-    read_adjudications,
-    read_labels,
-)
-from seam_lib.params import AnalysisParams, find_root, load_params
-from seam_lib.schema import SOURCES, TREATED
-
-#: Few draws: small label sets need an analysis that is right, not one that is precise.
-QUICK = AnalysisParams(bootstrap_draws=200, bootstrap_seed=42, permutations=99)
+from seam_lib.labels import LabelSet, adjudicate, read_adjudications, read_labels
+from seam_lib.params import find_root, load_params
 
 
 @pytest.fixture(scope="session")
@@ -60,25 +48,3 @@ def published(root: Path, detector: LabelSet) -> LabelSet:
 def result(root: Path, published: LabelSet) -> Analysis:
     """Every statistic of the published labels, with the parameters of params.yaml."""
     return analyse(published, load_params(root).analysis)
-
-
-def small_set(
-    models: Iterable[str] = ("m",),
-    conditions: Iterable[str] = TREATED,
-    absorbed: Iterable[tuple[str, str]] = (("coedit:0", "newline"),),
-    per_source: int = 2,
-) -> LabelSet:
-    """A label set of `per_source` clusters a source; `absorbed` names (cluster, condition)."""
-    events = set(absorbed)
-    return label_set(
-        Record(
-            model,
-            cluster,
-            condition,
-            (cluster, condition) in events,
-            "lexical_witness" if (cluster, condition) in events else None,
-        )
-        for model in models
-        for cluster in (f"{source}:{i}" for source in SOURCES for i in range(per_source))
-        for condition in conditions
-    )
