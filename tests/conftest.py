@@ -1,5 +1,6 @@
 """What several test modules share: the published label set and its analysis."""
 
+import gc
 from pathlib import Path
 
 import pandas as pd
@@ -8,6 +9,9 @@ import pytest
 from seam_lib.analysis import Analysis, analyse
 from seam_lib.labels import LabelSet, adjudicate, read_adjudications, read_labels
 from seam_lib.params import find_root, load_params
+
+# statsmodels collects garbage at each Holm adjustment; what is loaded by now need not be searched.
+gc.freeze()
 
 
 @pytest.fixture(scope="session")
