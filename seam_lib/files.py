@@ -130,7 +130,7 @@ def write_bytes(path: Path, data: bytes) -> None:
         OSError: The disk is full or not writable; `path` is then as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, temporary = tempfile.mkstemp(".tmp", f".{path.name}.", path.parent)
     try:
         with os.fdopen(descriptor, "wb") as handle:
             handle.write(data)
