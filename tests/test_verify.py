@@ -127,7 +127,7 @@ DAMAGE = {
         lambda p: (p / "words.txt").write_text("a c\n"),
         {
             "words.txt": "changed input",
-            "letters/b.txt": "differs",
+            "letters/b.txt": "not made",
             "letters/c.txt": "differs",
             "letters/": "differs",
             "pack.txt": "differs",
