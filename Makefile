@@ -37,6 +37,7 @@ notebooks: .venv/repro  ## store every notebook executed, as nbval compares it, 
 .venv/repro: .venv/bin/python requirements.lock
 	pip install -q --no-deps --require-hashes -r requirements.lock
 	pip install -q --no-deps -e .
+	mkdir -p .venv/etc/ipython && cp notebooks/ipython_kernel_config.py .venv/etc/ipython/
 	@touch $@
 
 .venv/test: .venv/repro requirements-test.lock
