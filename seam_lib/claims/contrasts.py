@@ -1,4 +1,4 @@
-"""Claims about paired contrasts of two conditions (Sections 5.2, 5.4 and 5.5, Tables 4 and 5).
+"""Claims about paired contrasts of two conditions (Sections 5.2, 5.4 and 5.5, Table 4).
 
 Differences are in percentage points. An *increase* is the rate under `b` minus the rate under `a`.
 Significant means Holm's p below .05 within the contrast's family of models.
@@ -14,21 +14,10 @@ from seam_lib.analysis import paired_outcomes
 from seam_lib.claims.answer import Answer, Value
 from seam_lib.claims.published import Published
 from seam_lib.claims.rates import rate
-from seam_lib.schema import CODE_SOURCES
-from seam_lib.tables import SOURCE_NAMES
 
 LEVEL = 0.05
 #: How Section 5.3 speaks of a pair of models.
 DIRECTIONS = {-1: "lower", 0: "similar", 1: "higher"}
-#: The six sources by genre, as Table 2 has them.
-GENRES = {
-    "canitedit": "code",
-    "commitpackft": "code",
-    "coedit": "short prose",
-    "iterater": "long prose",
-    "pararev": "scientific",
-    "stackexchange": "technical",
-}
 
 
 def family(data: Published, a: str, b: str) -> pd.DataFrame:
@@ -57,7 +46,7 @@ def significant(data: Published, a: str, b: str, direction: str) -> Answer:
         "others": frame.loc[~hit, "name"].tolist(),
     }
     how = f"{hit.sum()} of {len(frame)} models with {direction} absorption and Holm p < {LEVEL}"
-    return Answer(values, how, _rows(frame))
+    return Answer(values, how, rows_of(frame))
 
 
 def raised(data: Published, a: str, b: str) -> Answer:
@@ -69,7 +58,7 @@ def raised(data: Published, a: str, b: str) -> Answer:
         "of": len(frame),
         "others": frame.loc[~more, "name"].tolist(),
     }
-    return Answer(values, f"{more.sum()} of {len(frame)} increases are above zero", _rows(frame))
+    return Answer(values, f"{more.sum()} of {len(frame)} increases are above zero", rows_of(frame))
 
 
 def row(data: Published, model: str, a: str, b: str) -> Answer:
@@ -88,7 +77,7 @@ def row(data: Published, model: str, a: str, b: str) -> Answer:
         f"2 x 2 table both {r['both']}, only {a} {r['a_only']}, only {b} {r['b_only']}, "
         f"neither {r['neither']}; exact p {r['p']:.3g}, Holm p {r['p_holm']:.3g}"
     )
-    return Answer(values, how, _rows(r.to_frame().T), discordant(data, model, a, b))
+    return Answer(values, how, rows_of(r.to_frame().T), discordant(data, model, a, b))
 
 
 def discordant(data: Published, model: str, a: str, b: str) -> dict[str, list[str]]:
@@ -100,29 +89,6 @@ def discordant(data: Published, model: str, a: str, b: str) -> dict[str, list[st
         f"only {a}": ids[both & under_a & ~under_b].tolist(),
         f"only {b}": ids[both & under_b & ~under_a].tolist(),
     }
-
-
-def native(data: Published, model: str, reduce_phi: bool = False) -> Answer:
-    """One row of Table 5: casual and artifact-native rate, increase, interval, code rates."""
-    r = family(data, "newline", "newline_R").loc[model]
-    table = stats.Paired(*(int(r[c]) for c in stats.Paired._fields))
-    low, high = stats.newcombe_paired(table, reduce_phi=reduce_phi)
-    code = [rate(data, model, c, CODE_SOURCES) for c in ("newline", "newline_R")]
-    values: dict[str, Value] = {
-        "casual": 100 * table.rate_a,
-        "artifact-native": 100 * table.rate_b,
-        "increase": -100 * table.difference,
-        "low": -100 * high,
-        "high": -100 * low,
-        "code, casual": code[0].percent,
-        "code, artifact-native": code[1].percent,
-    }
-    how = (
-        f"({table.b_only} - {table.a_only}) / {table.n}, Newcombe's interval; code "
-        f"{len(code[0].absorbed)}/{code[0].usable} and {len(code[1].absorbed)}/{code[1].usable}"
-    )
-    cases = discordant(data, model, "newline", "newline_R")
-    return Answer(values, how, _rows(r.to_frame().T), cases)
 
 
 def largest_reduction(data: Published, a: str, b: str, reduce_phi: bool = False) -> Answer:
@@ -138,7 +104,7 @@ def largest_reduction(data: Published, a: str, b: str, reduce_phi: bool = False)
     )
     model = str(high.idxmax())
     how = f"the highest upper bound over {len(frame)} models is {data.name(model)}'s"
-    return Answer({"points": 100 * float(high.max())}, how, _rows(frame))
+    return Answer({"points": 100 * float(high.max())}, how, rows_of(frame))
 
 
 def increases(data: Published, models: str | list[str], a: str, b: str) -> Answer:
@@ -146,7 +112,7 @@ def increases(data: Published, models: str | list[str], a: str, b: str) -> Answe
     frame = family(data, a, b).loc[data.group(models)]
     values: dict[str, Value] = dict(zip(frame["name"], frame["increase"], strict=True))
     how = ", ".join(f"({r.b_only} - {r.a_only}) / {r.n}" for r in frame.itertuples())
-    return Answer(values, how, _rows(frame))
+    return Answer(values, how, rows_of(frame))
 
 
 def significant_range(data: Published, a: str, b: str) -> Answer:
@@ -159,14 +125,14 @@ def significant_range(data: Published, a: str, b: str) -> Answer:
         "smallest model": frame["name"].iloc[0],
         "largest": float(frame["increase"].iloc[-1]),
     }
-    return Answer(values, f"{len(frame)} significant increases, sorted", _rows(frame))
+    return Answer(values, f"{len(frame)} significant increases, sorted", rows_of(frame))
 
 
 def largest_increases(data: Published, a: str, b: str, top: int) -> Answer:
     """The models with the largest increases."""
     frame = family(data, a, b).sort_values("increase", ascending=False)
     names = frame["name"].head(top).tolist()
-    return Answer({"models": names}, f"{len(frame)} increases, sorted", _rows(frame))
+    return Answer({"models": names}, f"{len(frame)} increases, sorted", rows_of(frame))
 
 
 def largest_p(data: Published, models: list[str], a: str, b: str) -> Answer:
@@ -174,7 +140,7 @@ def largest_p(data: Published, models: list[str], a: str, b: str) -> Answer:
     frame = family(data, a, b).loc[models]
     values: dict[str, Value] = {"models": len(frame), "p": float(frame["p"].max())}
     how = f"exact p: {', '.join(f'{p:.3g}' for p in frame['p'])}"
-    return Answer(values, how, _rows(frame))
+    return Answer(values, how, rows_of(frame))
 
 
 def pairs(
@@ -219,49 +185,8 @@ def families(data: Published, smaller_larger: list[list[str]], condition: str) -
     return Answer({"directions": sorted(set(frame["larger is"]))}, how, frame)
 
 
-def largest_change(data: Published, by: str = "cell") -> Answer:
-    """Where the significant models change most between casual and artifact-native comments.
-
-    Args:
-        data: The published facts.
-        by: `cell`, the genre of the largest change of one model in one source; `genre`, the genre
-            with the largest mean change over models; `model`, how many models change most in code.
-    """
-    frame = family(data, "newline", "newline_R")
-    models = frame.index[(frame["p_holm"] < LEVEL) & (frame["increase"] > 0)]
-    changes = pd.DataFrame(
-        {s: [_change(data, m, [s]) for m in models] for s in GENRES}, index=data.names(models)
-    )
-    genres = pd.DataFrame(
-        {
-            genre: [_change(data, m, [s for s in GENRES if GENRES[s] == genre]) for m in models]
-            for genre in dict.fromkeys(GENRES.values())
-        },
-        index=changes.index,
-    )
-    if by == "cell":
-        model, source = changes.stack().idxmax()
-        how = f"{model} in {SOURCE_NAMES[source]}: {changes.loc[model, source]:+.1f}"
-        return Answer({"genre": GENRES[source]}, how, changes.reset_index(names="model"))
-    if by == "genre":
-        means = genres.mean()
-        how = ", ".join(f"{genre} {x:+.1f}" for genre, x in means.items())
-        return Answer({"genre": str(means.idxmax())}, how, genres.reset_index(names="model"))
-    most = int((genres.idxmax(axis=1) == "code").sum())
-    text = f"code in {most} of {len(models)} models"
-    return Answer({"genre": text}, text, genres.reset_index(names="model"))
-
-
-def _change(data: Published, model: str, sources: list[str]) -> float:
-    """The increase (points) over the examples of some sources usable in both conditions."""
-    labels = data.labels()
-    inside = np.isin(labels.sources, sources)
-    (x, mask_x), (y, mask_y) = (labels.outcomes(model, c) for c in ("newline", "newline_R"))
-    both = inside & mask_x & mask_y
-    return -100 * stats.pair_counts(x[both], y[both]).difference
-
-
-def _rows(frame: pd.DataFrame) -> pd.DataFrame:
+def rows_of(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns of `family` that a reader wants to see."""
     columns: list[Any] = ["name", "condition_a", "condition_b", *stats.Paired._fields]
     columns += ["increase", "p", "p_holm"]
     return frame[columns].rename(columns={"name": "model"}).reset_index(drop=True)

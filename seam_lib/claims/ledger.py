@@ -14,7 +14,9 @@ import yaml
 
 from seam_lib.claims import (
     benchmark,
+    breakdown,
     contrasts,
+    native,
     occurrence,
     panel,
     power,
@@ -31,7 +33,18 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 #: Where recompute functions live; `compute: rates.cells` names a function of one of these.
 MODULES = {
     module.__name__.rsplit(".", 1)[-1]: module
-    for module in (benchmark, contrasts, occurrence, panel, power, rates, release, totals)
+    for module in (
+        benchmark,
+        breakdown,
+        contrasts,
+        native,
+        occurrence,
+        panel,
+        power,
+        rates,
+        release,
+        totals,
+    )
 }
 
 

@@ -114,7 +114,8 @@ def gaps(numbers: Iterable[Number], claims: Iterable[Claim]) -> list[str]:
     """What numbers.csv and the ledger leave open between them.
 
     A number must be covered by a claim that states it, in its printed cells or in its statement, or
-    be of a kind that states nothing. A figure that a claim prints must be among those it covers.
+    be of a kind that states nothing. A claim names the section in which its first number stands,
+    and covers every figure that it prints.
 
     Args:
         numbers: The rows of numbers.csv.
@@ -124,23 +125,31 @@ def gaps(numbers: Iterable[Number], claims: Iterable[Claim]) -> list[str]:
         One sentence a gap.
     """
     ledger = {claim.id: claim for claim in claims}
-    states = {i: values(" ".join([*c.printed, c.statement])) for i, c in ledger.items()}
-    found, covers = [], {claim_id: set[str]() for claim_id in ledger}
-    for row in numbers:
-        place = f"section {row.section}, number {row.occurrence} ({row.number})"
-        if bool(row.claim) == bool(row.kind) or (row.kind and row.kind not in NON_CLAIMS):
-            found.append(f"{place}: give a claim or one of the kinds {', '.join(NON_CLAIMS)}")
-        elif row.claim and row.claim not in ledger:
-            found.append(f"{place}: there is no claim {row.claim}")
-        elif row.claim:
-            covers[row.claim] |= values(row.number)
-            if not values(row.number) <= states[row.claim]:
-                found.append(f"{place}: the claim {row.claim} does not state it")
+    rows = list(numbers)
+    found = [gap for row in rows if (gap := _row_gap(row, ledger))]
     for claim in ledger.values():
-        missing = set().union(*map(values, filter(is_number, claim.printed))) - covers[claim.id]
+        mine = [row for row in rows if row.claim == claim.id]
+        if mine and mine[0].section != claim.section:
+            found.append(f"{claim.id}: its first number stands in section {mine[0].section}")
+        covered = set().union(*(values(row.number) for row in mine))
+        missing = set().union(*map(values, filter(is_number, claim.printed))) - covered
         if missing and not claim.in_words:
             found.append(f"{claim.id}: prints {', '.join(sorted(missing))}, which nothing covers")
     return found
+
+
+def _row_gap(row: Number, ledger: dict[str, Claim]) -> str | None:
+    place = f"section {row.section}, number {row.occurrence} ({row.number})"
+    if bool(row.claim) == bool(row.kind) or (row.kind and row.kind not in NON_CLAIMS):
+        return f"{place}: give a claim or one of the kinds {', '.join(NON_CLAIMS)}"
+    if not row.claim:
+        return None
+    if row.claim not in ledger:
+        return f"{place}: there is no claim {row.claim}"
+    claim = ledger[row.claim]
+    if not values(row.number) <= values(" ".join([*claim.printed, claim.statement])):
+        return f"{place}: the claim {row.claim} does not state it"
+    return None
 
 
 def places(numbers: Iterable[Number], claim_id: str) -> list[str]:

@@ -143,7 +143,7 @@ def describe(line: Line, numbers: list[Number], every_case: bool) -> str:
     for label, ids in (line.answer.cases if line.answer else {}).items():
         shown = ids if every_case else ids[:SHOWN]
         more = f", and {len(ids) - len(shown)} more (--all)" if len(ids) > len(shown) else ""
-        parts += ["", f"{label}: {len(ids)} clusters", _wrapped("", ", ".join(shown) + more)]
+        parts += ["", f"{label} ({len(ids)})", _wrapped("", ", ".join(shown) + more)]
     return "\n".join(parts)
 
 
