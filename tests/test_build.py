@@ -9,8 +9,8 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import TEXTS
 from scratch import ROOT, scratch_project
-from test_compose import TEXTS
 from typer.testing import CliRunner
 
 from seam_lib.build import (
@@ -143,7 +143,7 @@ def test_comments_are_chosen_as_described() -> None:
 
 
 def test_a_genre_without_comments_is_named() -> None:
-    with pytest.raises(SeamError, match=r"^coedit:1: no native comments for 'verse'"):
+    with pytest.raises(SeamError, match=r"^coedit:1: no native comments for the genre 'verse'"):
         make_clusters({"coedit": [item(1, "a", genre="verse")]}, POOLS, seed=42)
 
 
