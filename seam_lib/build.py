@@ -8,7 +8,7 @@ import hashlib
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 
 import msgspec
@@ -82,7 +82,7 @@ def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
     for third in thirds:
         third.sort(key=lambda item: hashlib.sha256(item.cluster_id.encode()).hexdigest())
     dealt = (item for turn in zip_longest(*thirds) for item in turn if item is not None)
-    return [item for item, _ in zip(dealt, range(count), strict=False)]
+    return list(islice(dealt, count))
 
 
 def make_clusters(samples: Mapping[str, Sequence[Item]], pools: Pools, seed: int) -> list[Cluster]:

@@ -321,6 +321,20 @@ def test_the_command_builds_what_params_say(
     assert {case.condition for case in instructed} == {"semantic_tags_instruction"}
 
 
+GOOD = BROKEN.replace("broken", "rule").replace(
+    ", comment)\n", ", typed('afterthought', comment))\n"
+)
+
+
+def test_a_condition_of_ones_own_is_built(tmp_path: Path) -> None:
+    names = ["clean", "rule"]
+    root = scratch_project(tmp_path, per_source=1, conditions=names, plugins=["mine.py"])
+    (root / "mine.py").write_text(GOOD)
+    cases = read_benchmark(build(root))
+    assert [case.condition for case in cases] == names * 6
+    assert all(f"\n{case.afterthought}" in case.message for case in cases[1::2])
+
+
 def test_help_teaches() -> None:
     text = CliRunner().invoke(app, ["build", "--help"]).output
     assert "data/sources" in text and "--check-digests" in text
