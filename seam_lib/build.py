@@ -33,8 +33,10 @@ ORIGINS = {
         "paper's benchmark. A row names the licence that its corpus would give it; our own texts "
         "are MIT."
     ),
-    "hub": "Built from the six upstream corpora; `seam build --check-digests` compares it with "
-    "the paper's release.",
+    "hub": (
+        "Built from the six upstream corpora; `seam build --check-digests` compares it with the "
+        "paper's release."
+    ),
 }
 
 
@@ -230,7 +232,10 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
 
 
 def source_items(root: Path, params: BuildParams, name: str) -> Iterator[Item]:
-    """A source's items, from our own files or from the hub; only the latter have an address."""
+    """A source's items: all that our own file has, or the first rows of the hub's.
+
+    Only the latter get an address, since nobody else publishes the former.
+    """
     source = ADAPTERS[name]
     if params.source == "files":
         yield from read_items(source, root / "data" / "sources" / f"{name}.jsonl")
