@@ -63,7 +63,7 @@ class Estimate(msgspec.Struct, frozen=True):
     calls: int
     input_tokens: int
     output_tokens: int
-    output_tokens_at_most: int
+    at_most: int
     usd: float | None
     usd_at_most: float | None
 
@@ -231,7 +231,7 @@ def estimate(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) ->
         calls=len(pairs),
         input_tokens=round(tokens_in),
         output_tokens=round(tokens_out),
-        output_tokens_at_most=sum(request.max_tokens for _, request in pairs),
+        at_most=sum(request.max_tokens for _, request in pairs),
         usd=price(settings, tokens_in, tokens_out),
         usd_at_most=sum(worst_price(settings, r) or 0.0 for _, r in pairs) if priced else None,
     )

@@ -5,7 +5,7 @@ served by something else) happened to a careful study; here they are checks.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -22,20 +22,23 @@ from seam_lib.traces import by_case, unusable_reason
 
 #: Conditions whose middle calls lie further apart than this were not collected together.
 APART = timedelta(days=1)
+NOT_RECORDED = "not recorded"
 #: Unusable outputs cluster in a condition where chance would put them there this seldom.
 CLUSTER_P = 0.01
 
 
 @dataclass(frozen=True)
 class Health:
-    """A run's diagnosis, by condition: what came back, and from whom, when and how."""
+    """A run's diagnosis: what came back, when, and from whom."""
 
-    answers: pd.DataFrame
-    provenance: pd.DataFrame
+    outcomes: pd.DataFrame  # a row a condition: what became of its cases
+    calls: pd.DataFrame  # a row a condition: attempts, defects, latency, length
+    windows: pd.DataFrame  # a row a condition: first and last answer (UTC), tagged departures
+    provenance: pd.DataFrame  # a row a distinct value: who served which conditions, and how
     warnings: list[str]
 
 
-def health(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> Health:
+def diagnose(cases: list[Case], traces: Sequence[Trace], settings: RunParams) -> Health:
     """Diagnose a run from its record.
 
     Args:
@@ -44,22 +47,26 @@ def health(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> H
         settings: Its entry in params.yaml.
 
     Returns:
-        Tables with a row a condition, and warnings in plain words.
+        Tables, and warnings in plain words.
     """
     attempts = by_case(cases, traces)
-    tried: dict[str, list[Trace]] = {}
+    counts = tally(cases, traces, settings)
+    tried: dict[str, list[Trace]] = {row.condition: [] for row in counts[:-1]}
     for case in cases:
-        tried.setdefault(case.condition, []).extend(attempts[case.id])
-    counts = pd.DataFrame(map(msgspec.structs.asdict, tally(cases, traces, settings)[:-1]))
-    order = list(counts["condition"])
-    calls = pd.DataFrame([{"condition": c, **_calls(tried[c])} for c in order])
-    provenance = pd.DataFrame([{"condition": c, **_provenance(tried[c])} for c in order])
-    warnings = [
-        *_clusters(cases, attempts, settings),
-        *_loops(tried),
-        *_differences({c: tried[c] for c in order if tried[c]}),
-    ]
-    return Health(counts.merge(calls, on="condition"), provenance, warnings)
+        tried[case.condition].extend(attempts[case.id])
+    provenance = _provenance(tried)
+    return Health(
+        outcomes=pd.DataFrame(map(msgspec.structs.asdict, counts)),
+        calls=pd.DataFrame([{"condition": c, **_calls(tried[c])} for c in tried]),
+        windows=pd.DataFrame([{"condition": c, **_window(tried[c])} for c in tried]),
+        provenance=provenance,
+        warnings=[
+            *_clusters(cases, attempts, settings),
+            *_loops(tried),
+            *_differences(provenance),
+            *_distance(tried),
+        ],
+    )
 
 
 def _calls(traces: list[Trace]) -> dict[str, object]:
@@ -70,28 +77,48 @@ def _calls(traces: list[Trace]) -> dict[str, object]:
     tokens = [t.usage["output_tokens"] for t in answers if "output_tokens" in t.usage]
     return {
         "calls": len(traces),
-        "failed calls": len(traces) - len(answers),
+        "failed": len(traces) - len(answers),
         "empty": sum(reason.startswith("empty") for reason in reasons),
         "cut off": sum(reason.startswith("cut off") for reason in reasons),
         "loops": sum(map(_loops_somewhere, answers)),
-        "seconds p50/p95": _percentiles(seconds, 1),
-        "tokens out p50/p95": _percentiles(tokens, 0),
-        "USD": round(sum(t.cost_usd or 0.0 for t in traces), 4),
+        "s p50/p95": _percentiles(seconds, 1),
+        "tokens p50/p95": _percentiles(tokens, 0),
     }
 
 
-def _provenance(traces: list[Trace]) -> dict[str, str]:
-    """Who answered one condition, by what settings, and when (Appendix H)."""
+def _window(traces: list[Trace]) -> dict[str, object]:
+    """When one condition was collected, and how many of its answers depart from the run."""
     answers = [t for t in traces if t.error is None]
-    times = sorted(t.started_at for t in answers)
+    times = sorted(t.started_at[:16].replace("T", " ") for t in answers)
     return {
-        "served model": _distinct(t.served_model or "not recorded" for t in answers),
-        "endpoint": _distinct(t.endpoint for t in answers),
-        "decoding": _distinct(_usual_decoding(t) for t in answers if not _departs(t)),
-        "departures": str(sum(map(_departs, answers))),
         "first": times[0] if times else "",
         "last": times[-1] if times else "",
+        "departures": sum(map(_departs, answers)),
     }
+
+
+def _provenance(tried: dict[str, list[Trace]]) -> pd.DataFrame:
+    """Each distinct server and decoding, with the conditions that it answered (Appendix H)."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for condition, traces in tried.items():
+        values: set[tuple[str, str]] = set()
+        for trace in (t for t in traces if t.error is None):
+            values.add(("served model", trace.served_model or NOT_RECORDED))
+            values.add(("endpoint", trace.endpoint))
+            if not _departs(trace):
+                values.update(_usual_decoding(trace).items())
+        for value in sorted(values):
+            found.setdefault(value, []).append(condition)
+    answered = [c for c, traces in tried.items() if any(t.error is None for t in traces)]
+    rows = [
+        {
+            "what": what,
+            "value": value,
+            "conditions": "all" if where == answered else ", ".join(where),
+        }
+        for (what, value), where in sorted(found.items())
+    ]
+    return pd.DataFrame(rows, columns=["what", "value", "conditions"])
 
 
 def _clusters(
@@ -123,25 +150,23 @@ def _loops(tried: dict[str, list[Trace]]) -> Iterable[str]:
         yield f"answers or their reasoning fell into a repetition loop: {where}"
 
 
-def _differences(tried: dict[str, list[Trace]]) -> Iterable[str]:
-    """Warn where conditions were not served alike, or not at the same time (Appendix H)."""
-    rows = {condition: _provenance(traces) for condition, traces in tried.items()}
-    for field in ("served model", "endpoint", "decoding"):
-        found: dict[str, list[str]] = {}
-        for condition, row in rows.items():
-            found.setdefault(row[field], []).append(condition)
-        if len(found) > 1:
-            words = "; ".join(f"{', '.join(where)}: {what}" for what, where in found.items())
-            yield f"conditions differ in {field}: {words}"
-        if field == "served model" and any("not recorded" in what for what in found):
-            yield "some answers carry no served model: which weights answered cannot be verified"
-    middles = {c: _middle(traces) for c, traces in tried.items()}
-    times = {c: middle for c, middle in middles.items() if middle}
-    if times:
-        first, last = min(times, key=times.__getitem__), max(times, key=times.__getitem__)
-        if times[last] - times[first] > APART:
-            days = (times[last] - times[first]) / timedelta(days=1)
-            yield f"{first} and {last} were collected {days:.1f} days apart"
+def _differences(provenance: pd.DataFrame) -> Iterable[str]:
+    """Warn where conditions were not served or decoded alike (Appendix H)."""
+    for what, rows in provenance[provenance["conditions"] != "all"].groupby("what"):
+        words = "; ".join(f"{row.value} ({row.conditions})" for row in rows.itertuples())
+        yield f"conditions differ in {what}: {words}"
+    if NOT_RECORDED in set(provenance["value"]):
+        yield "some answers carry no served model: which weights gave them cannot be verified"
+
+
+def _distance(tried: dict[str, list[Trace]]) -> Iterable[str]:
+    """Warn where conditions were collected at different times (Appendix H)."""
+    middles = {c: middle for c, traces in tried.items() if (middle := _middle(traces))}
+    if middles:
+        first, last = min(middles, key=middles.__getitem__), max(middles, key=middles.__getitem__)
+        apart = middles[last] - middles[first]
+        if apart > APART:
+            yield f"{first} and {last} were collected {apart / timedelta(days=1):.1f} days apart"
 
 
 def _middle(traces: list[Trace]) -> datetime | None:
@@ -154,19 +179,17 @@ def _departs(trace: Trace) -> bool:
     return "decoding" in trace.request
 
 
-def _usual_decoding(trace: Trace) -> str:
+def _usual_decoding(trace: Trace) -> dict[str, str]:
     """The decoding of a run, without what differs from call to call or cannot change an answer."""
     left_out = ("messages_sha256", "cap", "timeout_seconds", "concurrency")
     kept = {name: value for name, value in trace.request.items() if name not in left_out}
-    return ", ".join(f"{name} {value}" for name, value in kept.items() if value not in ({}, None))
+    return {
+        name: msgspec.json.encode(value, order="sorted").decode() for name, value in kept.items()
+    }
 
 
 def _loops_somewhere(trace: Trace) -> bool:
     return trace.reasoning_loops or repeats(trace.response or "")
-
-
-def _distinct(values: Iterable[str]) -> str:
-    return " | ".join(sorted(set(values)))
 
 
 def _percentiles(values: list[float] | list[int], digits: int) -> str:

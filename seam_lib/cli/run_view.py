@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 from msgspec.structs import asdict
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -44,14 +45,12 @@ def call_again(run: Run, count: int) -> None:
 @contextmanager
 def watching(run: Run, todo: int) -> Iterator[infer.Watch]:
     """Show a bar with rate, cost and time left; yields what the runner tells of each attempt."""
-    numbers = (
-        "{task.fields[speed]:.0f}/min, {task.fields[failed]} failed calls, ${task.fields[usd]:.4f}"
-    )
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn(numbers),
+        TextColumn("{task.fields[speed]:.0f}/min, {task.fields[failed]} failed calls"),
+        TextColumn("${task.fields[usd]:.4f}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, speed_estimate_period=300) as progress:
@@ -103,10 +102,8 @@ def show_dry_run(run: Run) -> None:
     console.print(f"{run.name}: {run.settings.model} at {where}", markup=False)
     console.print(f"  cases   {len(cases)} planned, {len(cases) - len(todo)} settled")
     console.print(f"  calls   {plan.calls}, if none must be repeated")
-    console.print(
-        f"  tokens  about {plan.input_tokens:,} in and {plan.output_tokens:,} out, hidden"
-    )
-    console.print(f"          reasoning aside; at most {plan.output_tokens_at_most:,} out")
+    console.print(f"  tokens  about {plan.input_tokens:,} in and {plan.output_tokens:,} out;")
+    console.print(f"          with loops and hidden reasoning at most {plan.at_most:,} out")
     if plan.usd is None:
         console.print("  cost    unknown: the run has no price_in and price_out in params.yaml")
     else:
@@ -127,11 +124,13 @@ def show_import(taken: int, left_out: int) -> None:
 
 def show_health(run: Run) -> None:
     """Print a run's diagnosis."""
-    from seam_lib.run_health import health
+    from seam_lib.run_health import diagnose
 
-    found = health(load_cases(run), read_traces(run.traces), run.settings)
-    print_frame(f"{run.name}: {run.settings.model}", found.answers)
-    print_frame("by whom, how and when", found.provenance)
+    found = diagnose(load_cases(run), read_traces(run.traces), run.settings)
+    print_frame(f"{run.name}: {run.settings.model}", found.outcomes)
+    print_frame("calls (p50/p95: median and 95th percentile)", found.calls)
+    print_frame("collected", found.windows)
+    print_frame("by whom and how", found.provenance)
     for warning in found.warnings:
         console.print(f"warning: {warning}", markup=False)
     if not found.warnings:
@@ -140,7 +139,7 @@ def show_health(run: Run) -> None:
 
 def print_frame(title: str, frame: pd.DataFrame) -> None:
     """Print a frame; numbers to the right."""
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
     for column in frame:
         numeric = pd.api.types.is_numeric_dtype(frame[column])
         table.add_column(str(column), justify="right" if numeric else "left", overflow="fold")
