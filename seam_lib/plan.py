@@ -18,7 +18,7 @@ from seam_lib.schema import CONDITIONS, Case, Trace
 from seam_lib.traces import by_case, message_digest, messages, unusable_reason, usable
 
 #: Tokens allowed around an artifact (a preamble, a code fence) where its length sets the cap.
-TOKENS_AROUND = 128
+TOKENS_AROUND = 64
 
 State = Literal["usable", "unusable", "missing"]
 
