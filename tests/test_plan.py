@@ -4,8 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_traces import trace
-from trial import trial_cases, trial_run
+from trial import trace, trial_cases, trial_run
 
 from seam_lib.errors import SeamError
 from seam_lib.params import RunParams, load_params

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trial import trial_cases
+from trial import trace, trial_cases
 
 from seam_lib.errors import SeamError
-from seam_lib.schema import Case, Trace
+from seam_lib.schema import Trace
 from seam_lib.traces import (
     by_case,
     message_digest,
@@ -23,16 +23,6 @@ from seam_lib.traces import (
 )
 
 CASES = trial_cases(1)
-
-
-def trace(case: Case, **fields: object) -> Trace:
-    base = {
-        "run": "r", "case_id": case.id, "provider": "openai", "endpoint": "e",
-        "requested_model": "m", "served_model": "m", "started_at": "2026-01-01T00:00:00+00:00",
-        "request": {"messages_sha256": message_digest(messages(case))}, "seconds": 1.0,
-        "attempt": 1, "finish_reason": "stop", "response": "text",
-    }  # fmt: skip
-    return msgspec.convert(base | fields, Trace)
 
 
 def test_what_is_appended_is_read_back_and_survives_a_new_start(tmp_path: Path) -> None:

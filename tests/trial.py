@@ -1,9 +1,12 @@
 """A small project with a trial benchmark and one run, for tests of inference."""
 
+import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
+from faulty import edited
 from scratch import ROOT
 
 from seam_lib.build import Cluster, compose_cases
@@ -11,8 +14,9 @@ from seam_lib.comments import Comment
 from seam_lib.compose import conditions
 from seam_lib.files import write_rows
 from seam_lib.plan import Run, load_run
-from seam_lib.schema import CONDITIONS, SOURCES, Case
+from seam_lib.schema import CONDITIONS, SOURCES, Case, Trace
 from seam_lib.sources import Item
+from seam_lib.traces import message_digest, messages
 
 CASUAL = Comment("note", "My bus was late.", "the bus was late", ["bus was late"])
 NATIVE = Comment("formal", "Figures are old though.", "figures are old", ["figures are old"])
@@ -38,6 +42,39 @@ def trial_run(folder: Path, cases: list[Case] | None = None, **settings: Any) ->
     (folder / "dvc.yaml").write_text("stages: {}\n")
     write_rows(folder / "data" / "benchmark" / "trial" / "permissive.jsonl", cases or trial_cases())
     return load_run(folder, "trial")
+
+
+def trace(case: Case, **fields: object) -> Trace:
+    """A usable attempt at a case, with some fields changed."""
+    base = {
+        "run": "r", "case_id": case.id, "provider": "openai", "endpoint": "e",
+        "requested_model": "m", "served_model": "m", "started_at": "2026-01-01T00:00:00+00:00",
+        "request": {"messages_sha256": message_digest(messages(case))}, "seconds": 1.0,
+        "attempt": 1, "finish_reason": "stop", "response": "text",
+    }  # fmt: skip
+    return msgspec.convert(base | fields, Trace)
+
+
+def engine(batch: Path, results: Path, **change: Any) -> None:
+    """Answer a batch as OpenAI and vLLM do: another order, one JSON object a line."""
+    lines = []
+    for line in batch.read_text(encoding="utf-8").splitlines():
+        asked = json.loads(line)
+        assert (asked["method"], asked["url"]) == ("POST", "/v1/chat/completions")
+        choice = {
+            "message": {
+                "role": "assistant",
+                "content": edited(asked["body"]["messages"][-1]["content"]),
+            },
+            "finish_reason": "stop",
+        }
+        body = {"id": "c", "created": 1_780_000_000, "model": "served-model", "choices": [choice]}
+        body |= {"usage": {"prompt_tokens": 100, "completion_tokens": 20}} | change
+        response = {"status_code": 200, "request_id": "r", "body": body}
+        lines.append(
+            {"id": "b", "custom_id": asked["custom_id"], "response": response, "error": None}
+        )
+    results.write_text("".join(json.dumps(line) + "\n" for line in reversed(lines)))
 
 
 def _item(source: str, number: int) -> Item:

@@ -187,10 +187,8 @@ def _call_error(error: Exception, key: str | None) -> CallError:
     """Translate a client library's exception; both libraries share its shape."""
     status = getattr(error, "status_code", None)
     if status is None:
-        timed_out = "Timeout" in type(error).__name__
         cause = error.__cause__ or error
-        words = str(cause) or type(cause).__name__
-        return CallError("timeout" if timed_out else "no connection", _redact(words, key))
+        return CallError("no connection", _redact(str(cause) or type(cause).__name__, key))
     response = error.response  # type: ignore[attr-defined]
     return CallError(
         f"HTTP {status}",
