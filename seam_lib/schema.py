@@ -18,6 +18,13 @@ CASUAL = TREATED[:4]
 SOURCES = ("canitedit", "coedit", "commitpackft", "iterater", "pararev", "stackexchange")
 #: The two of them whose artifacts are code.
 CODE_SOURCES = ("canitedit", "commitpackft")
+#: The file of the benchmark that a release partition goes into, by the terms it may be passed on.
+PARTITIONS = {
+    "permissive": "permissive",
+    "permissive_review": "permissive",
+    "sharealike": "cc-by-sa",
+    "noncommercial_sharealike": "cc-by-nc-sa",
+}
 #: The detector tiers, in the order in which the cascade tries them (Section 4).
 TIERS = ("lexical_witness", "lexical_regex", "semantic_nli")
 
