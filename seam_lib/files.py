@@ -4,8 +4,9 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -48,8 +49,10 @@ def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
 
 
 def write_rows(path: Path, rows: Iterable[Any]) -> None:
-    """Write rows as JSON Lines, atomically: a reader sees the old file or the new, never half."""
-    write_bytes(path, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+    """Write rows as JSON Lines, atomically; they are encoded one by one and never held together."""
+    with replacing(path) as handle:
+        for row in rows:
+            handle.write(msgspec.json.encode(row) + b"\n")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -58,11 +61,20 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file's whole content, atomically."""
+    with replacing(path) as handle:
+        handle.write(data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
     """Write a file atomically: into a temporary neighbour, synced, then renamed over `path`.
 
     Args:
         path: The file; missing parent folders are made.
-        data: Its whole content.
+
+    Yields:
+        A handle to write to. A reader sees the old file or the new one, never half of it.
 
     Raises:
         OSError: The disk is full or not writable; `path` is then as it was.
@@ -71,7 +83,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as handle:
-            handle.write(data)
+            yield handle
             handle.flush()
             os.fsync(handle.fileno())
         Path(temporary).chmod(0o644)

@@ -1,6 +1,7 @@
 """params.yaml, typed: every knob of the pipeline, and where the project lies."""
 
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
 import yaml
@@ -16,10 +17,24 @@ class AnalysisParams(msgspec.Struct, forbid_unknown_fields=True):
     permutations: int
 
 
+class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
+    """Which benchmark is built, and from what (Sections 3.1 and 3.2)."""
+
+    name: str
+    source: Literal["files", "hub"]
+    per_source: Annotated[int, msgspec.Meta(ge=1)]
+    seed: int
+    conditions: list[str]
+    plugins: list[str]
+    questions: Literal["release", "search"]
+    revisions: dict[str, str]
+
+
 class Params(msgspec.Struct, forbid_unknown_fields=True):
     """The whole of params.yaml."""
 
     analysis: AnalysisParams
+    build: BuildParams
 
 
 def find_root(start: Path | None = None) -> Path:

@@ -8,7 +8,7 @@ import sys
 import typer
 from rich.console import Console
 
-from seam_lib.cli import analysis
+from seam_lib.cli import analysis, build
 from seam_lib.errors import SeamError
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
     help="SEAM: does a model return the user's remark inside the text it was asked to edit?",
 )
 analysis.register(app)
+build.register(app)
 
 
 def main() -> None:
