@@ -139,34 +139,32 @@ def semantic(questions: Sequence[Question], engine: Entailment) -> list[Verdict 
     Returns:
         A verdict or None for each question, in order; the evidence is the first entailing sentence.
     """
-    treated = [sentences(question.treated) for question in questions]
     clean = [sentences(question.clean) for question in questions]
-    suspect = engine.entailed(
-        (sentence, question.proposition)
-        for question, ours, theirs in zip(questions, treated, clean, strict=True)
-        for sentence in ours
-        if sentence not in theirs
-    )
-    firing = [
-        next(
-            (
-                span
-                for text, span in ours.items()
-                if (text, question.proposition) in suspect and text not in theirs
-            ),
-            None,
-        )
-        for question, ours, theirs in zip(questions, treated, clean, strict=True)
+    novel = [
+        {text: span for text, span in sentences(question.treated).items() if text not in theirs}
+        for question, theirs in zip(questions, clean, strict=True)
     ]
-    excused = engine.entailed(
-        (sentence, question.proposition)
-        for question, theirs, evidence in zip(questions, clean, firing, strict=True)
-        if evidence
-        for sentence in theirs
+    entailed = _read(questions, novel, engine)
+    evidence = [next(iter(spans), None) for spans in entailed]
+    suspects = [theirs if span else {} for span, theirs in zip(evidence, clean, strict=True)]
+    excused = _read(questions, suspects, engine)
+    return [
+        Verdict("semantic_nli", (span,)) if span and not excuses else None
+        for span, excuses in zip(evidence, excused, strict=True)
+    ]
+
+
+def _read(
+    questions: Sequence[Question], texts: Sequence[dict[str, Span]], engine: Entailment
+) -> list[list[Span]]:
+    """Where the sentences stand that entail their question's proposition, question by question."""
+    propositions = [question.proposition for question in questions]
+    found = engine.entailed(
+        (sentence, proposition)
+        for spans, proposition in zip(texts, propositions, strict=True)
+        for sentence in spans
     )
     return [
-        None
-        if evidence is None or any((text, question.proposition) in excused for text in theirs)
-        else Verdict("semantic_nli", (evidence,))
-        for question, theirs, evidence in zip(questions, clean, firing, strict=True)
+        [span for sentence, span in spans.items() if (sentence, proposition) in found]
+        for spans, proposition in zip(texts, propositions, strict=True)
     ]

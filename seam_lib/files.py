@@ -1,6 +1,7 @@
 """Reading and writing rows: strict on the way in, whole or not at all on the way out."""
 
 import hashlib
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -28,6 +29,12 @@ def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
     Raises:
         SeamError: The file is missing or a line is not such a row; names the file and the line.
     """
+    for _, row in numbered_rows(path, row_type):
+        yield row
+
+
+def numbered_rows(path: Path, row_type: type[T]) -> Iterator[tuple[int, T]]:
+    """As `read_rows`, with each row's line number (from 1), for checks that name the line."""
     decoder = msgspec.json.Decoder(row_type)
     try:
         handle = path.open("rb")
@@ -40,8 +47,8 @@ def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
             if not line.strip():
                 continue
             try:
-                yield decoder.decode(line)
-            except msgspec.DecodeError as error:
+                yield number, decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 raise SeamError(
                     f"{path}:{number}: not a {row_type.__name__}: {error}. "
                     f"The line begins {line[:60]!r}; correct it or restore the file."
@@ -58,6 +65,12 @@ def write_rows(path: Path, rows: Iterable[Any]) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text as it is (line ends included), atomically."""
     write_bytes(path, text.encode("utf-8"))
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write plain data as JSON for people and diffs: sorted keys, one value a line, atomically."""
+    text = json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    write_text(path, text + "\n")
 
 
 def write_bytes(path: Path, data: bytes) -> None:

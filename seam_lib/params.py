@@ -9,6 +9,12 @@ import yaml
 from seam_lib.errors import SeamError
 
 
+class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
+    """Where the paper's labels are read from."""
+
+    labels: str
+
+
 class AnalysisParams(msgspec.Struct, forbid_unknown_fields=True):
     """How the statistics are drawn (Appendix G)."""
 
@@ -33,6 +39,7 @@ class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
 class Params(msgspec.Struct, forbid_unknown_fields=True):
     """The whole of params.yaml."""
 
+    published: PublishedParams
     analysis: AnalysisParams
     build: BuildParams
 

@@ -1,15 +1,45 @@
-"""Commands about the paper: verify, statistics, report."""
+"""Commands about the paper: report, verify."""
 
 import typer
 
 
 def register(app: typer.Typer) -> None:
     """Add this module's commands to the app."""
+    app.command()(paper)
     app.command()(verify)
 
 
+def paper() -> None:
+    """Compile paper/report.typ to paper/report.pdf from the computed statistics."""
+    from seam_lib.params import find_root
+    from seam_lib.report import compile_report
+
+    typer.echo(compile_report(find_root()))
+
+
 def verify(
-    stage: list[str] | None = typer.Option(None, help="Only this stage; may be given again."),
+    stage: list[str] = typer.Option([], help="Only this stage; may be given again."),
 ) -> None:
-    """Re-execute the stages in a scratch copy and compare every tracked output, byte for byte."""
-    raise NotImplementedError
+    """Re-execute the stages in a scratch copy and compare every tracked output, byte for byte.
+
+    Prints one line an output: stage, path, expected hash, got hash, verdict. Exit status 1 on any
+    difference: a changed output, a changed input, or code that makes other bytes.
+    """
+    from seam_lib.params import find_root
+    from seam_lib.verify import verify as run
+
+    lines = run(find_root(), stage)
+    width = max((len(line.path) for line in lines), default=0)
+    stages = max((len(line.stage) for line in lines), default=0)
+    for line in lines:
+        expected, got = line.expected[:12], line.got[:12]
+        typer.echo(
+            f"{line.stage:{stages}}  {line.path:{width}}  {expected:12}  {got:12}  {line.verdict}"
+        )
+    different = [line for line in lines if line.verdict != "same"]
+    typer.echo(
+        f"{len(lines) - len(different)} outputs reproduced byte for byte, {len(different)} not."
+    )
+    if different:
+        typer.echo("Run `dvc repro` if the change was meant; `git checkout` the file if not.")
+        raise typer.Exit(1)

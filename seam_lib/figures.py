@@ -1,0 +1,182 @@
+"""The figures, and saving them so that the same data give the same bytes.
+
+Colour only repeats what marker, line style and label already say: every figure reads in print.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from seam_lib.analysis import Analysis
+from seam_lib.schema import CASUAL, SOURCES
+from seam_lib.tables import SOURCE_NAMES
+
+#: Names of tools and dates are left out of the files: they would change bytes without data.
+METADATA = {
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "png": {"Software": None},
+}
+#: Colour-blind-safe (Okabe and Ito), each always with a marker and a line style of its own.
+MARKS = (
+    ("#0072B2", "o", "-"),
+    ("#D55E00", "s", "--"),
+    ("#009E73", "^", "-."),
+    ("#000000", "D", ":"),
+    ("#CC79A7", "v", (0, (5, 1, 1, 1))),
+)
+GREY = "#b8b8b8"
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """One look for all figures, whatever the reader's own matplotlib settings are."""
+    settings: Any = {
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "font.family": "DejaVu Sans",
+        "font.size": 9,
+        "pdf.fonttype": 42,
+        "savefig.dpi": 150,
+        "svg.fonttype": "path",
+        "svg.hashsalt": "seam",
+    }
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(settings)
+        yield
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """Write STEM.svg, STEM.pdf and STEM.png with nothing in them but the figure."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    with style():
+        for kind, metadata in METADATA.items():
+            figure.savefig(stem.with_suffix(f".{kind}"), metadata=metadata, bbox_inches="tight")
+
+
+def figure2(
+    rates: pd.DataFrame,
+    names: Mapping[str, str],
+    marked: Sequence[str],
+    background: pd.DataFrame | None = None,
+) -> Figure:
+    """Figure 2: one line a model over the four conditions that share the casual comment.
+
+    Args:
+        rates: The frame of `analysis.rates`.
+        names: Display name of each model key.
+        marked: Up to five models drawn with colour, marker and label; the others are grey.
+        background: Rates of other models, drawn in grey behind; the published panel for a run.
+
+    Returns:
+        The figure; rates in percent.
+    """
+    with style():
+        figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+        axes = figure.subplots()
+        curves = _curves(rates)
+        grey = curves.drop(index=list(marked))
+        if background is not None:
+            grey = pd.concat([_curves(background), grey])
+        for values in grey.to_numpy():
+            axes.plot(range(len(CASUAL)), values, color=GREY, linewidth=0.9, zorder=1)
+        for model, (color, marker, line) in zip(marked, MARKS, strict=False):
+            values = curves.loc[model].to_numpy()
+            axes.plot(
+                range(len(CASUAL)), values, color=color, marker=marker, linestyle=line, zorder=2
+            )
+        _side_labels(axes, {names[m]: float(curves.at[m, "newline"]) for m in marked})
+        axes.set_xticks(range(len(CASUAL)), CASUAL)
+        axes.set_xlim(-0.95, len(CASUAL) - 0.9)
+        axes.set_ylim(-1.5, None)
+        axes.set_ylabel("absorption rate (%)")
+        axes.set_xlabel("how the seam between paste and comment is marked")
+    return figure
+
+
+def figure_native(analysis: Analysis, names: Mapping[str, str]) -> Figure:
+    """The paired increase from the casual to the artifact-native comment, a model a row.
+
+    Filled marks are significant after Holm's adjustment, hollow ones are not; percentage points.
+    """
+    paired = analysis.contrasts
+    frame = paired[paired["condition_b"] == "newline_R"].sort_values(
+        ["difference", "model"], ascending=[False, True]
+    )
+    with style():
+        figure = Figure(figsize=(6.0, 0.9 + 0.22 * len(frame)), layout="constrained")
+        axes = figure.subplots()
+        axes.axvline(0, color=GREY, linewidth=0.9)
+        for y, row in enumerate(frame.itertuples(index=False)):
+            significant = row.p_holm < 0.05
+            axes.plot([-100 * row.high, -100 * row.low], [y, y], color="black", linewidth=1)
+            axes.plot(
+                -100 * row.difference,
+                y,
+                marker="o",
+                markersize=5,
+                color="black",
+                markerfacecolor="black" if significant else "white",
+            )
+        axes.set_yticks(range(len(frame)), [names[m] for m in frame["model"]])
+        axes.set_xlabel(
+            "artifact-native minus casual comment (percentage points, 95% interval)\n"
+            "filled: significant after Holm's adjustment"
+        )
+    return figure
+
+
+def figure_sources(analysis: Analysis, names: Mapping[str, str]) -> Figure:
+    """Rates by source and model with newline and blank pooled, as a heat map with numbers."""
+    table = analysis.source_rates.pivot(index="model", columns="source", values="rate") * 100
+    order = [m for m in names if m in table.index]
+    table = table.loc[order, [s for s in SOURCES if s in table]]
+    with style():
+        figure = Figure(figsize=(6.4, 1.1 + 0.23 * len(table)), layout="constrained")
+        axes = figure.subplots()
+        sns.heatmap(
+            table.rename(index=names, columns=SOURCE_NAMES),
+            ax=axes,
+            annot=True,
+            fmt=".0f",
+            cmap="Blues",
+            vmin=0,
+            vmax=100,
+            linewidths=0.5,
+            annot_kws={"size": 8},
+            cbar_kws={"label": "absorption rate (%)"},
+        )
+        axes.set(xlabel="", ylabel="")
+        axes.tick_params(axis="x", rotation=25)
+        axes.tick_params(axis="both", length=0)
+    return figure
+
+
+def _curves(rates: pd.DataFrame) -> pd.DataFrame:
+    table = rates.pivot(index="model", columns="condition", values="rate") * 100
+    return table.reindex(columns=list(CASUAL)).loc[list(dict.fromkeys(rates["model"]))]
+
+
+def _side_labels(axes: Axes, at: Mapping[str, float], gap: float = 3.2) -> None:
+    """Write names left of the first points, pushed apart so that none covers another."""
+    height = -np.inf
+    for name, y in sorted(at.items(), key=lambda item: item[1]):
+        height = max(y, height + gap)
+        axes.annotate(
+            name,
+            (0, y),
+            (-0.12, height),
+            ha="right",
+            va="center",
+            fontsize=8,
+            arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.6, "shrinkB": 3},
+        )
