@@ -25,6 +25,8 @@ PARTITIONS = {
     "sharealike": "cc-by-sa",
     "noncommercial_sharealike": "cc-by-nc-sa",
 }
+#: The two of them whose artifacts are code.
+CODE_SOURCES = ("canitedit", "commitpackft")
 #: The detector tiers, in the order in which the cascade tries them (Section 4).
 TIERS = ("lexical_witness", "lexical_regex", "semantic_nli")
 
