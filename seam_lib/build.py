@@ -143,8 +143,8 @@ def choose_native(
     for item in sorted(items, key=lambda item: item.cluster_id):
         if item.genre not in decks:
             raise SeamError(
-                f"{item.cluster_id}: no native comments for the genre {item.genre!r}. Add a pool of "
-                "that name to data/comments.yaml."
+                f"{item.cluster_id}: no native comments for the genre {item.genre!r}. Add a pool "
+                "of that name to data/comments.yaml."
             )
         texts = (item.artifact, item.reference, heads[item.cluster_id])
         chosen[item.cluster_id] = decks[item.genre].deal(item.cluster_id, texts)

@@ -30,11 +30,13 @@ def read_rows(path: Path, row_type: type[T], *, torn_tail: bool = False) -> Iter
     Raises:
         SeamError: The file is missing or a line is not such a row; names the file and the line.
     """
-    for _, row in numbered_rows(path, row_type):
+    for _, row in numbered_rows(path, row_type, torn_tail=torn_tail):
         yield row
 
 
-def numbered_rows(path: Path, row_type: type[T]) -> Iterator[tuple[int, T]]:
+def numbered_rows(
+    path: Path, row_type: type[T], *, torn_tail: bool = False
+) -> Iterator[tuple[int, T]]:
     """As `read_rows`, with each row's line number (from 1), for checks that name the line."""
     decoder = msgspec.json.Decoder(row_type)
     try:
