@@ -30,7 +30,8 @@ ORIGINS = {
     "files": (
         "Built from the rows in data/sources. As the project ships, these are small corpora of our "
         "own in the formats of the paper's six: a stand-in for running and testing, not the "
-        "paper's benchmark."
+        "paper's benchmark. A row names the licence that its corpus would give it; our own texts "
+        "are MIT."
     ),
     "hub": "Built from the six upstream corpora; `seam build --check-digests` compares it with "
     "the paper's release.",
@@ -143,8 +144,8 @@ def choose_native(
     for item in sorted(items, key=lambda item: item.cluster_id):
         if item.genre not in decks:
             raise SeamError(
-                f"{item.cluster_id}: no native comments for the genre {item.genre!r}. Add a pool "
-                "of that name to data/comments.yaml."
+                f"{item.cluster_id}: no native comments for {item.genre!r}. Add a pool of "
+                "that name to data/comments.yaml."
             )
         texts = (item.artifact, item.reference, heads[item.cluster_id])
         chosen[item.cluster_id] = decks[item.genre].deal(item.cluster_id, texts)

@@ -1,6 +1,7 @@
 """What a run still has to ask, decided from its settings and the record alone. Pure."""
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,9 @@ from seam_lib.params import RunParams, load_params
 from seam_lib.providers import Request
 from seam_lib.schema import CONDITIONS, Case, Trace
 from seam_lib.traces import by_case, message_digest, messages, usable
+
+#: Tokens allowed around an artifact (a preamble, a code fence) where its length sets the cap.
+TOKENS_AROUND = 128
 
 State = Literal["usable", "unusable", "missing"]
 
@@ -115,16 +119,37 @@ def next_request(case: Case, attempts: Sequence[Trace], settings: RunParams) -> 
     """
     if state(attempts, settings) != "missing":
         return None
+    first = Request(messages(case), settings.temperature, cap(case, settings))
     answers = _answers(attempts)
     if answers == 0:
-        return Request(messages(case), settings.temperature, settings.max_tokens)
+        return first
     sampled = settings.temperature is not None  # else the model takes no temperature at all
-    return Request(
-        messages(case),
+    retry = Request(
+        first.messages,
         settings.retry_temperature if sampled else None,
-        settings.retry_max_tokens or settings.max_tokens,
+        settings.retry_max_tokens or first.max_tokens,
         retry_seed(case.id, answers + 1) if settings.retry_seed else None,
     )
+    return msgspec.structs.replace(retry, departure=departure(first, retry))
+
+
+def cap(case: Case, settings: RunParams) -> int:
+    """The most tokens a case may answer with, at first.
+
+    A small model that falls into a loop stops at its cap alone. An edit is about as long as its
+    artifact, so a run may lower the cap with the artifact's length.
+    """
+    if settings.max_tokens_per_char is None:
+        return settings.max_tokens
+    needed = TOKENS_AROUND + math.ceil(settings.max_tokens_per_char * len(case.artifact))
+    return min(settings.max_tokens, needed)
+
+
+def departure(usual: Request, retry: Request) -> str | None:
+    """The tag of a request that departs from the usual one, such as "temperature=1.0 seed=7"."""
+    names = ("temperature", "max_tokens", "seed")
+    parts = [f"{n}={getattr(retry, n)}" for n in names if getattr(retry, n) != getattr(usual, n)]
+    return " ".join(parts) or None
 
 
 def retry_seed(case_id: str, answer: int) -> int:
@@ -133,29 +158,16 @@ def retry_seed(case_id: str, answer: int) -> int:
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-def departure(request: Request, settings: RunParams) -> str | None:
-    """The tag of a request that departs from the run's decoding, such as "temperature=1.0"."""
-    parts = []
-    if request.temperature != settings.temperature:
-        parts.append(f"temperature={request.temperature}")
-    if request.max_tokens != settings.max_tokens:
-        parts.append(f"max_tokens={request.max_tokens}")
-    if request.seed is not None:
-        parts.append(f"seed={request.seed}")
-    return " ".join(parts) or None
-
-
 def record(request: Request, settings: RunParams) -> dict[str, Any]:
     """What a trace keeps of its request (Appendix I): everything but the message itself."""
-    tag = departure(request, settings)
     return {
         "messages_sha256": message_digest(request.messages),
         **_decoding(settings),
         "temperature": request.temperature,
-        "max_tokens": request.max_tokens,
+        "cap": request.max_tokens,
         "timeout_seconds": settings.timeout_seconds,
         "concurrency": settings.concurrency,
-        **({"decoding": tag} if tag else {}),
+        **({"decoding": request.departure} if request.departure else {}),
     }
 
 
@@ -224,6 +236,7 @@ def _decoding(settings: RunParams) -> dict[str, Any]:
     kept: dict[str, Any] = {
         "temperature": settings.temperature,
         "max_tokens": settings.max_tokens,
+        "max_tokens_per_char": settings.max_tokens_per_char,
         "extra_body": settings.extra_body,
     }
     if settings.provider == "llamacpp":

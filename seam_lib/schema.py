@@ -16,8 +16,6 @@ TREATED = CONDITIONS[1:]
 CASUAL = TREATED[:4]
 #: The six sources, in the order in which every build and table visits them.
 SOURCES = ("canitedit", "coedit", "commitpackft", "iterater", "pararev", "stackexchange")
-#: The two of them whose artifacts are code.
-CODE_SOURCES = ("canitedit", "commitpackft")
 #: The file of the benchmark that a release partition goes into, by the terms it may be passed on.
 PARTITIONS = {
     "permissive": "permissive",

@@ -33,6 +33,7 @@ class Request(msgspec.Struct, frozen=True):
     temperature: float | None
     max_tokens: int
     seed: int | None = None
+    departure: str | None = None  # from the run's decoding, as a tag: for the record alone
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
