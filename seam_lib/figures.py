@@ -27,7 +27,7 @@ METADATA = {
     "png": {"Software": None},
 }
 #: Colour-blind-safe (Okabe and Ito), each always with a marker and a line style of its own.
-MARKS = (
+MARKS: tuple[tuple[str, str, Any], ...] = (
     ("#0072B2", "o", "-"),
     ("#D55E00", "s", "--"),
     ("#009E73", "^", "-."),
