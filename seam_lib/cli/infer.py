@@ -22,13 +22,14 @@ def infer(
     asks nothing twice that has a usable answer. Exit status 1 as long as a case lacks one.
     """
     from seam_lib import infer as runner
-    from seam_lib.cli.run_view import show_dry_run, show_recheck, show_tally, watching
+    from seam_lib.cli.run_view import show_estimate, show_recheck, show_tally, watching
     from seam_lib.params import find_root
     from seam_lib.plan import load_run
 
     the_run = load_run(find_root(), run)
     if dry_run:
-        show_dry_run(the_run)
+        show_estimate(the_run)
+        typer.echo("Nothing was called.")
         return
     if recheck is not None:
         with watching(the_run, recheck) as watch:

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 
 from seam_lib.infer import Watch
-from seam_lib.plan import Run, State, estimate, load_cases, open_cases, state, tally
+from seam_lib.plan import Estimate, Run, State, estimate, load_cases, open_cases, state, tally
 from seam_lib.schema import Trace
 from seam_lib.traces import by_case, read_traces
 
@@ -94,8 +94,8 @@ def reasons(run: Run) -> Counter[str]:
     return found
 
 
-def show_dry_run(run: Run) -> None:
-    """Print what the next start would do, without doing it."""
+def show_estimate(run: Run) -> None:
+    """Print what the next start would take: calls, tokens, time and money."""
     cases, traces = load_cases(run), read_traces(run.traces)
     todo = open_cases(run.settings, cases, traces)
     plan = estimate(run.settings, todo, traces)
@@ -107,11 +107,27 @@ def show_dry_run(run: Run) -> None:
     console.print(
         f"           (hidden reasoning aside); at most {plan.output_tokens_at_most:,} out"
     )
+    console.print(
+        f"  time     about {timespan(plan.seconds)}: {plan.speed:.0f} tokens a second and call "
+        f"({'measured' if plan.measured else 'assumed'}), {run.settings.concurrency} calls at once"
+    )
+    console.print(f"  cost     {cost_words(run, plan)}")
+
+
+def cost_words(run: Run, plan: Estimate) -> str:
+    """The estimated cost, or why there is none."""
+    if run.settings.provider == "llamacpp":
+        return "none: the model runs on this machine"
     if plan.usd is None:
-        console.print("  cost     unknown: no price_in and price_out in params.yaml")
-    else:
-        console.print(f"  cost     about ${plan.usd:.2f}, at most ${plan.usd_at_most:.2f}")
-    console.print("Nothing was called.")
+        return "unknown: the run has no price_in and price_out (US dollars a million tokens)"
+    return f"about ${plan.usd:.2f}, at most ${plan.usd_at_most:.2f}"
+
+
+def timespan(seconds: float) -> str:
+    """Seconds as people say them."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def show_recheck(run: Run, pairs: list[tuple[Trace, Trace]], asked: int) -> None:
