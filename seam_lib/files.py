@@ -16,12 +16,13 @@ from seam_lib.errors import SeamError
 T = TypeVar("T")
 
 
-def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
+def read_rows(path: Path, row_type: type[T], *, torn_tail: bool = False) -> Iterator[T]:
     """Read a JSON Lines file, checking every row against its type.
 
     Args:
         path: The file; blank lines are skipped.
         row_type: A msgspec struct, such as `schema.Case`. Fields it does not know are ignored.
+        torn_tail: Skip a last line without its line end: the log of a process that was killed.
 
     Yields:
         The rows, in file order.
@@ -29,11 +30,13 @@ def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
     Raises:
         SeamError: The file is missing or a line is not such a row; names the file and the line.
     """
-    for _, row in numbered_rows(path, row_type):
+    for _, row in numbered_rows(path, row_type, torn_tail=torn_tail):
         yield row
 
 
-def numbered_rows(path: Path, row_type: type[T]) -> Iterator[tuple[int, T]]:
+def numbered_rows(
+    path: Path, row_type: type[T], *, torn_tail: bool = False
+) -> Iterator[tuple[int, T]]:
     """As `read_rows`, with each row's line number (from 1), for checks that name the line."""
     decoder = msgspec.json.Decoder(row_type)
     try:
@@ -44,7 +47,7 @@ def numbered_rows(path: Path, row_type: type[T]) -> Iterator[tuple[int, T]]:
         ) from None
     with handle:
         for number, line in enumerate(handle, start=1):
-            if not line.strip():
+            if not line.strip() or (torn_tail and not line.endswith(b"\n")):
                 continue
             try:
                 yield number, decoder.decode(line)

@@ -1,7 +1,7 @@
 """params.yaml, typed: every knob of the pipeline, and where the project lies."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import yaml
@@ -36,12 +36,64 @@ class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
     revisions: dict[str, str]
 
 
+class ServerParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the embedded model is served; another thread count changes some of its answers."""
+
+    threads: int = 2
+    context: int = 4096
+
+
+class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """One run: a model over a benchmark (Appendix I). Only the first three have no default."""
+
+    benchmark: str  # a folder in data/benchmark
+    provider: Literal["openai", "anthropic", "llamacpp"]
+    model: str
+    base_url: str | None = None  # the provider's own server by default
+    key_env: str | None = None  # the environment variable that holds the key
+
+    temperature: float | None = 0.0  # null: leave it out, for models that reject it
+    max_tokens: int = 4096
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    extra_body: dict[str, Any] = {}  # passed through, e.g. chat_template_kwargs
+
+    attempts: int = 3  # answers a case may draw before it is recorded as unusable
+    retry_temperature: float | None = 1.0  # from the second answer on (Appendix F)
+    retry_max_tokens: int | None = None  # from the second answer on; null: max_tokens
+    retry_seed: bool = False  # send a seed made from case and attempt with those
+
+    concurrency: int = 8
+    timeout_seconds: float = 600.0
+    retries: int = 6  # failed calls a case may repeat in one start
+    backoff_seconds: float = 1.0  # wait before the first of them; doubles each time
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+    price_in: float | None = None  # US dollars a million tokens
+    price_out: float | None = None
+    max_usd: float | None = None
+    max_calls: int | None = None
+
+    server: ServerParams = ServerParams()  # llamacpp only
+
+
+class ScoreParams(msgspec.Struct, forbid_unknown_fields=True):
+    """How labels are made and read again (Section 4 and Appendix D)."""
+
+    nli: str = "off"
+    seed: int = 20260813
+    read_lexical: int = 40
+    read_negative: int = 60
+
+
 class Params(msgspec.Struct, forbid_unknown_fields=True):
     """The whole of params.yaml."""
 
     published: PublishedParams
     analysis: AnalysisParams
     build: BuildParams
+    score: ScoreParams
+    runs: dict[str, RunParams] = {}
 
 
 def find_root(start: Path | None = None) -> Path:

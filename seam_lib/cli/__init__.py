@@ -8,7 +8,7 @@ import sys
 import typer
 from rich.console import Console
 
-from seam_lib.cli import analysis, build
+from seam_lib.cli import analysis, build, infer, score
 from seam_lib.errors import SeamError
 
 app = typer.Typer(
@@ -19,6 +19,8 @@ app = typer.Typer(
 )
 analysis.register(app)
 build.register(app)
+infer.register(app)
+score.register(app)
 
 
 def main() -> None:

@@ -1,0 +1,231 @@
+"""What a run still has to ask, decided from its settings and the record alone. Pure."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from seam_lib.build import read_benchmark
+from seam_lib.errors import SeamError
+from seam_lib.limits import CHARS_PER_TOKEN, price, prompt_chars, worst_price
+from seam_lib.params import RunParams, load_params
+from seam_lib.providers import Request
+from seam_lib.schema import CONDITIONS, Case, Trace
+from seam_lib.traces import by_case, message_digest, messages, usable
+
+State = Literal["usable", "unusable", "missing"]
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A run's name, its settings, and where its files lie."""
+
+    name: str
+    settings: RunParams
+    root: Path
+
+    @property
+    def benchmark(self) -> Path:
+        """Its cases."""
+        return self.root / "data" / "benchmark" / self.settings.benchmark
+
+    @property
+    def traces(self) -> Path:
+        """Its log of attempts."""
+        return self.root / "data" / "traces" / f"{self.name}.jsonl"
+
+    @property
+    def outputs(self) -> Path:
+        """Its condensed answers."""
+        return self.root / "data" / "outputs" / f"{self.name}.jsonl"
+
+
+class Tally(msgspec.Struct):
+    """Cases of one condition by what became of them; planned = usable + unusable + missing."""
+
+    condition: str
+    planned: int = 0
+    usable: int = 0
+    retried: int = 0  # took more than one attempt, whatever came of it
+    unusable: int = 0  # every answer drawn was empty or cut off
+    missing: int = 0  # not called yet, or its calls failed: the next start tries again
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """What the open cases will take: by experience, and at most. Dollars need prices."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    output_tokens_at_most: int
+    usd: float | None
+    usd_at_most: float | None
+
+
+def load_run(root: Path, name: str) -> Run:
+    """Find a run in params.yaml.
+
+    Raises:
+        SeamError: There is none of this name, or it has a limit in dollars without prices.
+    """
+    runs = load_params(root).runs
+    if name not in runs:
+        raise SeamError(
+            f"params.yaml has no run {name!r}; it has: {', '.join(sorted(runs)) or 'none'}. "
+            f"Add it below `runs:` with benchmark, provider and model."
+        )
+    if runs[name].max_usd is not None and price(runs[name], 0, 0) is None:
+        raise SeamError(
+            f"params.yaml: runs.{name}.max_usd needs price_in and price_out beside it "
+            f"(US dollars a million tokens)."
+        )
+    return Run(name, runs[name], root)
+
+
+def load_cases(run: Run) -> list[Case]:
+    """The cases of a run's benchmark, in the benchmark's order."""
+    return read_benchmark(run.benchmark)
+
+
+def state(attempts: Sequence[Trace], settings: RunParams) -> State:
+    """Where a case stands: usable, unusable for good (all answers drawn), or still missing."""
+    if any(map(usable, attempts)):
+        return "usable"
+    return "unusable" if _answers(attempts) >= settings.attempts else "missing"
+
+
+def open_cases(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) -> list[Case]:
+    """The cases that need another call: new ones first, then those that were tried before."""
+    attempts = by_case(cases, traces)
+    left = [case for case in cases if state(attempts[case.id], settings) == "missing"]
+    return sorted(left, key=lambda case: bool(attempts[case.id]))
+
+
+def next_request(case: Case, attempts: Sequence[Trace], settings: RunParams) -> Request | None:
+    """The next call for a case: the run's own decoding, then the tagged departure of Appendix F.
+
+    Args:
+        case: The case.
+        attempts: What was tried so far. Failed calls change nothing; unusable answers do.
+        settings: The run.
+
+    Returns:
+        The request, or None if the case is settled.
+    """
+    if state(attempts, settings) != "missing":
+        return None
+    answers = _answers(attempts)
+    if answers == 0:
+        return Request(messages(case), settings.temperature, settings.max_tokens)
+    sampled = settings.temperature is not None  # else the model takes no temperature at all
+    return Request(
+        messages(case),
+        settings.retry_temperature if sampled else None,
+        settings.retry_max_tokens or settings.max_tokens,
+        retry_seed(case.id, answers + 1) if settings.retry_seed else None,
+    )
+
+
+def retry_seed(case_id: str, answer: int) -> int:
+    """A seed below 2^31 that case and answer number alone decide, so that retries repeat."""
+    digest = hashlib.sha256(f"{case_id}:{answer}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def departure(request: Request, settings: RunParams) -> str | None:
+    """The tag of a request that departs from the run's decoding, such as "temperature=1.0"."""
+    parts = []
+    if request.temperature != settings.temperature:
+        parts.append(f"temperature={request.temperature}")
+    if request.max_tokens != settings.max_tokens:
+        parts.append(f"max_tokens={request.max_tokens}")
+    if request.seed is not None:
+        parts.append(f"seed={request.seed}")
+    return " ".join(parts) or None
+
+
+def record(request: Request, settings: RunParams) -> dict[str, Any]:
+    """What a trace keeps of its request (Appendix I): everything but the message itself."""
+    tag = departure(request, settings)
+    return {
+        "messages_sha256": message_digest(request.messages),
+        **_decoding(settings),
+        "temperature": request.temperature,
+        "max_tokens": request.max_tokens,
+        "timeout_seconds": settings.timeout_seconds,
+        "concurrency": settings.concurrency,
+        **({"decoding": tag} if tag else {}),
+    }
+
+
+def check_settings(run: Run, traces: Iterable[Trace]) -> None:
+    """Refuse to mix answers of different models or decodings under one name (Appendix H).
+
+    Raises:
+        SeamError: The log holds attempts of other settings; names the first difference.
+    """
+    settings = run.settings
+    now = {"provider": settings.provider, "model": settings.model} | _decoding(settings)
+    for trace in traces:
+        if "decoding" in trace.request:  # a departure, tagged as such
+            continue
+        then = trace.request | {"provider": trace.provider, "model": trace.requested_model}
+        for name, value in now.items():
+            if then.get(name) != value:
+                raise SeamError(
+                    f"{run.traces}: collected with {name} {then.get(name)!r}, but params.yaml now "
+                    f"says {value!r}. Give the new settings a run of their own, or move this file "
+                    f"away. (A larger cap for retries alone is retry_max_tokens.)"
+                )
+
+
+def tally(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> list[Tally]:
+    """Count what became of the cases, a row a condition (the paper's first, then others)."""
+    attempts = by_case(cases, traces)
+    rows = {c: Tally(c) for c in (*CONDITIONS, *sorted({case.condition for case in cases}))}
+    for case in cases:
+        row, tried = rows[case.condition], attempts[case.id]
+        row.planned += 1
+        row.retried += len(tried) > 1
+        what = state(tried, settings)
+        setattr(row, what, getattr(row, what) + 1)
+    return [row for row in rows.values() if row.planned]
+
+
+def estimate(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) -> Estimate:
+    """Estimate one call for each open case.
+
+    An edited artifact is about as long as the artifact; a token is about four characters.
+    """
+    attempts = by_case(cases, traces)
+    left = [(case, next_request(case, attempts[case.id], settings)) for case in cases]
+    pairs = [(case, request) for case, request in left if request]
+    tokens_in = sum(prompt_chars(request) for _, request in pairs) / CHARS_PER_TOKEN
+    tokens_out = sum(len(case.artifact) for case, _ in pairs) / CHARS_PER_TOKEN
+    priced = price(settings, 0, 0) is not None
+    return Estimate(
+        calls=len(pairs),
+        input_tokens=round(tokens_in),
+        output_tokens=round(tokens_out),
+        output_tokens_at_most=sum(request.max_tokens for _, request in pairs),
+        usd=price(settings, tokens_in, tokens_out),
+        usd_at_most=sum(worst_price(settings, r) or 0.0 for _, r in pairs) if priced else None,
+    )
+
+
+def _answers(attempts: Iterable[Trace]) -> int:
+    """Attempts that brought an answer, usable or not."""
+    return sum(trace.error is None for trace in attempts)
+
+
+def _decoding(settings: RunParams) -> dict[str, Any]:
+    """The settings that decide what a model answers."""
+    kept: dict[str, Any] = {
+        "temperature": settings.temperature,
+        "max_tokens": settings.max_tokens,
+        "extra_body": settings.extra_body,
+    }
+    if settings.provider == "llamacpp":
+        kept["server"] = msgspec.to_builtins(settings.server)
+    return kept
