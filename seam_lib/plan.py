@@ -47,6 +47,11 @@ class Run(msgspec.Struct, frozen=True):
         """Its condensed answers."""
         return self.root / "data" / "outputs" / f"{self.name}.jsonl"
 
+    @property
+    def labels(self) -> Path:
+        """The scorer's verdicts on them."""
+        return self.root / "data" / "labels" / f"{self.name}.jsonl"
+
 
 class Tally(msgspec.Struct):
     """Cases of one condition by what became of them; planned = usable + unusable + missing."""

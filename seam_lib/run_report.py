@@ -1,4 +1,4 @@
-"""The report of a run, reports/RUN/: one text, as Markdown and as a page that needs nothing else."""
+"""The report of a run, reports/RUN/: one text, as Markdown and as a page of its own."""
 
 from pathlib import Path
 
@@ -174,7 +174,7 @@ def page(title: str, text: str, svg: str) -> str:
 def record(root: Path, result: RunResult) -> dict[str, object]:
     """Every number of the report as plain data, with what it was made from."""
     run = result.run
-    inputs = [run.outputs, root / "data" / "labels" / f"{run.name}.jsonl"]
+    inputs = [run.outputs, run.labels]
     inputs += [*run.benchmark.glob("*.jsonl"), root / "paper" / "statistics.json"]
     return analysis.statistics(result.analysis) | {
         "contrasts_own_decoding": analysis.plain_rows(result.unaltered),

@@ -92,7 +92,7 @@ def analyse_run(root: Path, name: str, family: Sequence[str] | None = None) -> R
         family=together,
         unaltered=_of(name, analysis.contrasts(kept, pairs)),
         departing=len(mine.labels.frame) - int((kept.frame["model"] == name).sum()),
-        scoring=read_provenance(_labels_path(mine.run)),
+        scoring=read_provenance(mine.run.labels),
         paper_clusters=len(digests),
         shared=sum(same[source, "newline"] for source in SOURCES),
     )
@@ -104,7 +104,7 @@ def runs_beside(root: Path, name: str) -> list[str]:
     others = [
         other
         for other, settings in runs.items()
-        if settings.benchmark == benchmark and _labels_path(load_run(root, other)).exists()
+        if settings.benchmark == benchmark and load_run(root, other).labels.exists()
     ]
     return others if name in others else [name, *others]
 
@@ -142,13 +142,13 @@ def departing_cells(cases: Iterable[Case], outputs: Iterable[Output]) -> set[tup
 
 
 def _read(run: Run) -> _Scored:
-    cases, path = load_cases(run), _labels_path(run)
+    cases, path = load_cases(run), run.labels
     if not path.exists():
         raise SeamError(
             f"{path}: no such file: the run {run.name!r} is not scored. Run `seam infer "
             f"{run.name}`, then `seam score {run.name}`."
         )
-    _check_fresh(run, path)
+    _check_fresh(run)
     clusters = sorted({case.composition_event_id for case in cases})
     read = read_labels(path, clusters=clusters)
     if len(read.models) > 1:
@@ -158,12 +158,12 @@ def _read(run: Run) -> _Scored:
     return _Scored(run, cases, labels, departing_cells(cases, read_rows(run.outputs, Output)))
 
 
-def _check_fresh(run: Run, labels: Path) -> None:
+def _check_fresh(run: Run) -> None:
     """Refuse labels that were made from other answers than the run now has."""
     name = run.outputs.relative_to(run.root).as_posix()
-    if read_provenance(labels).inputs.get(name) != sha256(run.outputs):
+    if read_provenance(run.labels).inputs.get(name) != sha256(run.outputs):
         raise SeamError(
-            f"{provenance_path(labels)}: the labels were made from other answers than {name} "
+            f"{provenance_path(run.labels)}: the labels were made from other answers than {name} "
             f"holds now. Run `seam score {run.name}`."
         )
 
@@ -186,7 +186,3 @@ def _joined(runs: Collection[_Scored], *, departing: bool = True) -> LabelSet:
 
 def _of(name: str, contrasts: pd.DataFrame) -> pd.DataFrame:
     return contrasts[contrasts["model"] == name].reset_index(drop=True)
-
-
-def _labels_path(run: Run) -> Path:
-    return run.root / "data" / "labels" / f"{run.name}.jsonl"

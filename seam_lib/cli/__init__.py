@@ -8,7 +8,7 @@ import sys
 import typer
 from rich.console import Console
 
-from seam_lib.cli import analysis, build, infer, report
+from seam_lib.cli import analysis, build, infer, report, score, trial
 from seam_lib.errors import SeamError
 
 app = typer.Typer(
@@ -20,7 +20,9 @@ app = typer.Typer(
 analysis.register(app)
 build.register(app)
 infer.register(app)
+score.register(app)
 report.register(app)
+trial.register(app)
 
 
 def main() -> None:

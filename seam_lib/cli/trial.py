@@ -1,8 +1,11 @@
 """The command that takes a model's name and ends with its report."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from seam_lib.plan import Run
 
 
 def register(app: typer.Typer) -> None:
@@ -51,10 +54,11 @@ def trial(
 
     seam try claude-haiku-4-5 --provider anthropic            ANTHROPIC_API_KEY must be set
     """
-    from seam_lib import infer as runner
-    from seam_lib.cli.run_view import show_estimate, show_tally, watching
-    from seam_lib.params import TRIED, find_root
-    from seam_lib.plan import left_over
+    from seam_lib.cli.report import show
+    from seam_lib.cli.run_view import show_estimate
+    from seam_lib.params import find_root
+    from seam_lib.run_report import write_report
+    from seam_lib.run_results import analyse_run
     from seam_lib.trial import plan_trial, save_trial
 
     given = {
@@ -69,10 +73,37 @@ def trial(
     show_estimate(run)
     if not yes:
         typer.confirm("Start?", abort=True)
-    save_trial(run)
+    typer.echo(f"run     {save_trial(run).relative_to(run.root)}")
+    if not ask(run):
+        raise typer.Exit(1)
+    label(run)
+    result = analyse_run(run.root, run.name)
+    show([result])
+    folder = write_report(run.root, result)
+    typer.echo(f"report  {(folder / 'report.html').relative_to(run.root)}")
+
+
+def ask(run: "Run") -> bool:
+    """Get the answers that are lacking; False if some case has none yet."""
+    from seam_lib.cli.run_view import show_tally, watching
+    from seam_lib.infer import infer
+    from seam_lib.plan import load_cases, open_cases
+    from seam_lib.traces import read_traces
+
     with watching(run, None) as watch:
-        stopped = runner.infer(run, watch=watch)
+        stopped = infer(run, watch=watch)
     show_tally(run, stopped)
+    return not open_cases(run.settings, load_cases(run), read_traces(run.traces))
+
+
+def label(run: "Run") -> None:
+    """Score the answers, with the semantic tier that params.yaml names."""
+    from seam_lib.nli import open_engine
+    from seam_lib.params import load_params
+    from seam_lib.score import score_files
+
+    engine = open_engine(load_params(run.root).score.nli, run.root / "runs" / "nli.sqlite")
+    score_files(run.root, run.benchmark, run.outputs, run.labels, engine)
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
