@@ -63,12 +63,15 @@ def trial_name(model: str) -> str:
 
 def save_trial(run: Run) -> Path:
     """Write a trial's settings, those that differ from the defaults: lines for params.yaml."""
-    path = run.root / TRIED / f"{run.name}.yaml"
-    defaults = {field.name: field.default for field in msgspec.structs.fields(RunParams)}
+    path, settings = run.root / TRIED / f"{run.name}.yaml", run.settings
+    usual = RunParams(
+        benchmark=settings.benchmark, provider=settings.provider, model=settings.model
+    )
+    kept = {"benchmark", "provider", "model"}
     changed = {
         key: value
-        for key, value in msgspec.to_builtins(run.settings).items()
-        if getattr(run.settings, key) != defaults[key]
+        for key, value in msgspec.to_builtins(settings).items()
+        if key in kept or getattr(settings, key) != getattr(usual, key)
     }
     write_text(path, yaml.safe_dump(changed, sort_keys=False, allow_unicode=True))
     return path

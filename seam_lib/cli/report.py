@@ -40,14 +40,24 @@ def show(results: "list[RunResult]") -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    from seam_lib.run_words import cautions
+    from seam_lib.run_words import cautions, semantic_tier
 
     console = Console(highlight=False)
+
+    def heading(text: str) -> None:
+        console.print(f"\n{text}", style="bold", markup=False)
+
+    heading("Absorption rate (%) [95% interval] usable of planned")
     console.print(rate_table(results))
+    for tier in sorted({semantic_tier(result.scoring).strip("*") for result in results}):
+        console.print(tier, markup=False)
     for result in results:
+        family = len(result.family)
+        runs = f"{family} run{'s' * (family > 1)}"
+        heading(f"{result.run.name}: paired contrasts, Holm over {runs}")
         console.print(contrast_table(result))
     for result in results:
-        console.print(f"Beside the numbers of {result.run.name}", style="italic", markup=False)
+        heading(f"{result.run.name}: before you believe the numbers")
         console.print(Markdown("\n".join(f"- {sentence}" for sentence in cautions(result))))
 
 
@@ -56,18 +66,9 @@ def rate_table(results: "list[RunResult]") -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from seam_lib.run_words import semantic_tier
     from seam_lib.tables import CONDITION_NAMES, percent
 
-    tiers = {semantic_tier(result.scoring).strip("*") for result in results}
-    table = Table(
-        "condition",
-        title=r"Absorption rate (%) \[95% interval], usable of planned",
-        caption=" ".join(sorted(tiers)),
-        title_justify="left",
-        caption_justify="left",
-        box=SIMPLE_HEAD,
-    )
+    table = Table("condition", box=SIMPLE_HEAD)
     cells: dict[str, list[str]] = {}
     for place, result in enumerate(results):
         table.add_column(f"{result.run.name}\n{result.run.settings.model}", overflow="fold")
@@ -89,9 +90,7 @@ def contrast_table(result: "RunResult") -> "Table":
 
     shown = {"a / b": "a / b", "n": "n", "difference (pp)": "a - b (points)"}
     shown |= {"Holm p": "Holm p", "b absorbs": "b absorbs"}
-    family = len(result.family)
-    title = f"{result.run.name}: paired contrasts, Holm over {family} run{'s' * (family > 1)}"
-    table = Table(*shown.values(), title=title, title_justify="left", box=SIMPLE_HEAD)
+    table = Table(*shown.values(), box=SIMPLE_HEAD)
     names = run_tables.display_names(result)
     rows = run_tables.contrast_table("contrasts", result.analysis, names).display
     for row in rows[list(shown)].itertuples(index=False):

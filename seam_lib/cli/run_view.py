@@ -94,7 +94,7 @@ def reasons(run: Run) -> Counter[str]:
     return found
 
 
-def show_estimate(run: Run) -> None:
+def show_estimate(run: Run) -> Estimate:
     """Print what the next start would take: calls, tokens, time and money."""
     cases, traces = load_cases(run), read_traces(run.traces)
     todo = open_cases(run.settings, cases, traces)
@@ -112,6 +112,7 @@ def show_estimate(run: Run) -> None:
         f"({'measured' if plan.measured else 'assumed'}), {run.settings.concurrency} calls at once"
     )
     console.print(f"  cost     {cost_words(run, plan)}")
+    return plan
 
 
 def cost_words(run: Run, plan: Estimate) -> str:

@@ -70,8 +70,8 @@ def trial(
         if value is not None
     } | dict(map(parse_setting, settings))  # fmt: skip
     run = plan_trial(find_root(), model, given, limit, name)
-    show_estimate(run)
-    if not yes:
+    calls = show_estimate(run).calls
+    if calls and not yes:
         typer.confirm("Start?", abort=True)
     typer.echo(f"run     {save_trial(run).relative_to(run.root)}")
     if not ask(run):
