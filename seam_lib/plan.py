@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +15,7 @@ from seam_lib.limits import CHARS_PER_TOKEN, price, prompt_chars, worst_price
 from seam_lib.params import RunParams, load_params
 from seam_lib.providers import Request
 from seam_lib.schema import CONDITIONS, Case, Trace
-from seam_lib.traces import by_case, message_digest, messages, usable
+from seam_lib.traces import by_case, message_digest, messages, unusable_reason, usable
 
 #: Tokens allowed around an artifact (a preamble, a code fence) where its length sets the cap.
 TOKENS_AROUND = 128
@@ -73,7 +74,7 @@ class Estimate(msgspec.Struct, frozen=True):
     calls: int
     input_tokens: int
     output_tokens: int
-    output_tokens_at_most: int
+    at_most: int
     seconds: float
     speed: float
     measured: bool
@@ -207,16 +208,26 @@ def check_settings(run: Run, traces: Iterable[Trace]) -> None:
 
 
 def tally(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> list[Tally]:
-    """Count what became of the cases, a row a condition (the paper's first, then others)."""
+    """Count what became of the cases: a row a condition, the paper's first, and one for all."""
     attempts = by_case(cases, traces)
-    rows = {c: Tally(c) for c in (*CONDITIONS, *sorted({case.condition for case in cases}))}
+    rows = {name: Tally(name) for name in (*CONDITIONS, *sorted({c.condition for c in cases}))}
+    total = Tally("all")
     for case in cases:
-        row, tried = rows[case.condition], attempts[case.id]
-        row.planned += 1
-        row.retried += len(tried) > 1
+        tried = attempts[case.id]
         what = state(tried, settings)
-        setattr(row, what, getattr(row, what) + 1)
-    return [row for row in rows.values() if row.planned]
+        for row in (rows[case.condition], total):
+            row.planned += 1
+            row.retried += len(tried) > 1
+            setattr(row, what, getattr(row, what) + 1)
+    return [*(row for row in rows.values() if row.planned), total]
+
+
+def reasons(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> Counter[str]:
+    """Why tried cases lack a usable answer: the last error or defect of each, counted."""
+    last = (
+        tried[-1] for tried in by_case(cases, traces).values() if tried and not usable(tried[-1])
+    )
+    return Counter(t.error or unusable_reason(t.response, t.finish_reason) or "" for t in last)
 
 
 def estimate(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) -> Estimate:
@@ -238,7 +249,7 @@ def estimate(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) ->
         calls=len(pairs),
         input_tokens=round(tokens_in),
         output_tokens=round(tokens_out),
-        output_tokens_at_most=sum(request.max_tokens for _, request in pairs),
+        at_most=sum(request.max_tokens for _, request in pairs),
         seconds=max(tokens_out / speed / settings.concurrency, pace),
         speed=speed,
         measured=measured is not None,

@@ -85,14 +85,11 @@ def trial(
 
 def ask(run: "Run") -> bool:
     """Get the answers that are lacking; False if some case has none yet."""
-    from seam_lib.cli.run_view import show_tally, watching
-    from seam_lib.infer import infer
+    from seam_lib.cli.run_view import call, show_tally
     from seam_lib.plan import load_cases, open_cases
     from seam_lib.traces import read_traces
 
-    with watching(run, None) as watch:
-        stopped = infer(run, watch=watch)
-    show_tally(run, stopped)
+    show_tally(run, call(run, None))
     return not open_cases(run.settings, load_cases(run), read_traces(run.traces))
 
 

@@ -187,14 +187,14 @@ def _call_error(error: Exception, key: str | None) -> CallError:
     response = error.response  # type: ignore[attr-defined]
     return CallError(
         f"HTTP {status}",
-        _redact(_own_words(response.text), key),
+        _redact(own_words(response.text), key),
         transient=status in TRANSIENT or status >= 500,
         fatal=status in FATAL,
         retry_after=_retry_after(response.headers.get("retry-after")),
     )
 
 
-def _own_words(body: str) -> str:
+def own_words(body: str) -> str:
     """The message inside an error body: `error.message`, `message`, `detail`, or the body."""
     try:
         data = msgspec.json.decode(body)
