@@ -108,6 +108,10 @@ def report_text(result: RunResult, made: dict[str, Table]) -> str:
         f"Absorbed labels by the tier that fired first. {tier}",
         "## Does it rest on single comments?",
         comment_words(result.analysis.comments),
+        "## What came back, and from whom",
+        plain_table(result.health.outcomes),
+        plain_table(result.health.provenance),
+        f"`seam health {run.name}` shows also when, how fast and how long.",
         "## How it was made",
         bullets(settings_words(result)),
     ]
@@ -118,6 +122,11 @@ def body(table: Table, keep_model: bool = False) -> str:
     """A table's rows; a run's own tables do without the column that names its one model."""
     frame = table.display if keep_model else table.display.drop(columns="model")
     return markdown(frame)
+
+
+def plain_table(frame: pd.DataFrame) -> str:
+    """A frame as it is; what servers and users named is shown literally."""
+    return markdown(frame.astype(str).map(literal))
 
 
 def bullets(sentences: list[str]) -> str:

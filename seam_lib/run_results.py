@@ -20,8 +20,10 @@ from seam_lib.files import read_rows, sha256
 from seam_lib.labels import LabelSet, Record, label_set, read_labels
 from seam_lib.params import load_params
 from seam_lib.plan import Run, load_cases, load_run
+from seam_lib.run_health import Health, diagnose
 from seam_lib.schema import CONDITIONS, SOURCES, Case, Output
 from seam_lib.score import Provenance, provenance_path, read_provenance
+from seam_lib.traces import read_traces
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class RunResult:
         unaltered: The contrasts again, without pairs of which an answer departs from the run's
             decoding (Appendix F); the columns of `analysis.contrasts`.
         departing: How many labels those pairs are without.
+        health: What its traces tell (Appendices F and H).
         scoring: Which rules, which semantic tier, which inputs made the labels.
         paper_clusters: How many clusters the paper's benchmark has.
         shared: How many of the run's have the paper's own message at the bare newline.
@@ -47,6 +50,7 @@ class RunResult:
     family: tuple[str, ...]
     unaltered: pd.DataFrame
     departing: int
+    health: Health
     scoring: Provenance
     paper_clusters: int
     shared: int
@@ -92,6 +96,7 @@ def analyse_run(root: Path, name: str, family: Sequence[str] | None = None) -> R
         family=together,
         unaltered=_of(name, analysis.contrasts(kept, pairs)),
         departing=len(mine.labels.frame) - int((kept.frame["model"] == name).sum()),
+        health=diagnose(mine.cases, read_traces(mine.run.traces), mine.run.settings),
         scoring=read_provenance(mine.run.labels),
         paper_clusters=len(digests),
         shared=sum(same[source, "newline"] for source in SOURCES),

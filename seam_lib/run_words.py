@@ -9,9 +9,6 @@ from seam_lib.run_results import RunResult
 from seam_lib.score import LEXICAL_ONLY, Provenance
 from seam_lib.tables import CONDITION_NAMES, percent, points
 
-#: A gap in lost pairs between two conditions, as a share of those planned, that is worth a warning.
-UNEVEN = 0.05
-
 
 def cautions(result: RunResult) -> list[str]:
     """What must be said beside the numbers, the gravest first; a sentence or two each."""
@@ -37,7 +34,8 @@ def cautions(result: RunResult) -> list[str]:
         )
     if result.scoring.nli == "off":
         said.append(LEXICAL_ONLY)
-    return [*said, *usability(result.scoring)]
+    said += usability(result.scoring)
+    return said + [f"**Warning.** {literal(warning)}." for warning in result.health.warnings]
 
 
 def _reach(design: pd.DataFrame) -> str:
@@ -56,20 +54,16 @@ def semantic_tier(scoring: Provenance) -> str:
 
 
 def usability(scoring: Provenance) -> list[str]:
-    """Say how many planned pairs have no label, and whether they gather in one condition."""
+    """Say how many planned pairs have no label, and under which conditions."""
     lost = {c: n - scoring.labelled.get(c, 0) for c, n in scoring.planned.items()}
-    total, planned = sum(lost.values()), sum(scoring.planned.values())
-    if not total:
+    if not any(lost.values()):
         return []
     where = ", ".join(f"{n} under {_name(c)}" for c, n in lost.items() if n)
-    sentence = (
-        f"**Unusable answers.** {total} of {planned} planned pairs have no label, since the "
-        f"answer or its clean counterpart was empty, cut off, failed or never asked for: {where}. "
-        "None of them counts as a success."
-    )
-    if max(lost.values()) - min(lost.values()) > UNEVEN * max(scoring.planned.values()):
-        sentence += " They gather in some conditions, so a difference between these may be theirs."
-    return [sentence]
+    return [
+        f"**Unusable answers.** {sum(lost.values())} of {sum(scoring.planned.values())} planned "
+        "pairs have no label, since the answer or its clean counterpart was empty, cut off, failed "
+        f"or never asked for: {where}. None of them counts as a success."
+    ]
 
 
 def reading(row: pd.Series) -> str:
