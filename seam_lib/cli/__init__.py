@@ -8,7 +8,7 @@ import sys
 import typer
 from rich.console import Console
 
-from seam_lib.cli import analysis, build, infer, report, score, trial
+from seam_lib.cli import analysis, build, claims, infer, report, score, trial
 from seam_lib.errors import SeamError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ infer.register(app)
 score.register(app)
 report.register(app)
 trial.register(app)
+claims.register(app)
 
 
 def main() -> None:
