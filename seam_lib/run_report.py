@@ -5,7 +5,6 @@ from pathlib import Path
 import jinja2
 import pandas as pd
 from markdown_it import MarkdownIt
-from markupsafe import Markup
 
 from seam_lib import analysis, figures
 from seam_lib.files import sha256, write_json, write_text
@@ -177,7 +176,7 @@ def page(title: str, text: str, svg: str) -> str:
     shell = jinja2.Environment(autoescape=True).from_string(
         (Path(__file__).parent / "report.html").read_text(encoding="utf-8")
     )
-    return shell.render(title=title, body=Markup(before + drawing + after))
+    return shell.render(title=title, body=before + drawing + after)
 
 
 def record(root: Path, result: RunResult) -> dict[str, object]:
