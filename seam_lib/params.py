@@ -1,12 +1,17 @@
 """params.yaml, typed: every knob of the pipeline, and where the project lies."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import yaml
 
 from seam_lib.errors import SeamError
+
+T = TypeVar("T")
+
+#: Where `seam try` keeps the settings of its runs, a file each.
+TRIED = "data/runs"
 
 
 class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
@@ -78,12 +83,22 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     server: ServerParams = ServerParams()  # llamacpp only
 
 
+class ScoreParams(msgspec.Struct, forbid_unknown_fields=True):
+    """How labels are made and read again (Section 4 and Appendix D)."""
+
+    nli: str = "off"
+    seed: int = 20260813
+    read_lexical: int = 40
+    read_negative: int = 60
+
+
 class Params(msgspec.Struct, forbid_unknown_fields=True):
     """The whole of params.yaml."""
 
     published: PublishedParams
     analysis: AnalysisParams
     build: BuildParams
+    score: ScoreParams
     runs: dict[str, RunParams] = {}
 
 
@@ -104,20 +119,26 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def load_params(root: Path) -> Params:
-    """Read params.yaml and check every key and type.
+    """Read params.yaml and check every key and type; runs that `seam try` made are runs as well.
 
     Args:
         root: The project's folder.
 
     Raises:
-        SeamError: The file is missing, not YAML, or a key is unknown, missing or of a wrong type.
+        SeamError: A file is missing, not YAML, or a key is unknown, missing or of a wrong type.
     """
-    path = root / "params.yaml"
+    params = _read(root / "params.yaml", Params)
+    tried = {path.stem: _read(path, RunParams) for path in sorted((root / TRIED).glob("*.yaml"))}
+    return msgspec.structs.replace(params, runs={**tried, **params.runs})
+
+
+def _read(path: Path, row_type: type[T]) -> T:
     try:
-        return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), Params)
+        return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), row_type)
     except (OSError, yaml.YAMLError) as error:
         raise SeamError(f"{path}: cannot be read: {error}") from None
     except msgspec.ValidationError as error:
         raise SeamError(
-            f"{path}: {error}. Compare with the comments in the committed params.yaml."
+            f"{path}: {error}. Compare with the comments in the committed params.yaml and with "
+            f"{row_type.__name__} in seam_lib/params.py."
         ) from None

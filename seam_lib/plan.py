@@ -20,6 +20,9 @@ from seam_lib.traces import by_case, message_digest, messages, unusable_reason, 
 #: Tokens allowed around an artifact (a preamble, a code fence) where its length sets the cap.
 TOKENS_AROUND = 64
 
+#: Output tokens a second that one call is assumed to bring as long as none is on record.
+TOKENS_PER_SECOND = 50.0
+
 State = Literal["usable", "unusable", "missing"]
 
 
@@ -45,6 +48,11 @@ class Run(msgspec.Struct, frozen=True):
         """Its condensed answers."""
         return self.root / "data" / "outputs" / f"{self.name}.jsonl"
 
+    @property
+    def labels(self) -> Path:
+        """The scorer's verdicts on them."""
+        return self.root / "data" / "labels" / f"{self.name}.jsonl"
+
 
 class Tally(msgspec.Struct):
     """Cases of one condition by what became of them; planned = usable + unusable + missing."""
@@ -58,12 +66,18 @@ class Tally(msgspec.Struct):
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """What the open cases will take: by experience, and at most. Dollars need prices."""
+    """What the open cases will take: by experience, and at most. Dollars need prices.
+
+    `speed` is the tokens a second of one call: measured, where the run has answers on record.
+    """
 
     calls: int
     input_tokens: int
     output_tokens: int
     at_most: int
+    seconds: float
+    speed: float
+    measured: bool
     usd: float | None
     usd_at_most: float | None
 
@@ -221,20 +235,35 @@ def estimate(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) ->
 
     An edited artifact is about as long as the artifact; a token is about four characters.
     """
-    attempts = by_case(cases, traces)
+    log = list(traces)
+    attempts = by_case(cases, log)
     left = [(case, next_request(case, attempts[case.id], settings)) for case in cases]
     pairs = [(case, request) for case, request in left if request]
     tokens_in = sum(prompt_chars(request) for _, request in pairs) / CHARS_PER_TOKEN
     tokens_out = sum(len(case.artifact) for case, _ in pairs) / CHARS_PER_TOKEN
     priced = price(settings, 0, 0) is not None
+    measured = _speed(log)
+    speed = measured or TOKENS_PER_SECOND
+    pace = 60 * len(pairs) / (settings.requests_per_minute or math.inf)
     return Estimate(
         calls=len(pairs),
         input_tokens=round(tokens_in),
         output_tokens=round(tokens_out),
         at_most=sum(request.max_tokens for _, request in pairs),
+        seconds=max(tokens_out / speed / settings.concurrency, pace),
+        speed=speed,
+        measured=measured is not None,
         usd=price(settings, tokens_in, tokens_out),
         usd_at_most=sum(worst_price(settings, r) or 0.0 for _, r in pairs) if priced else None,
     )
+
+
+def _speed(traces: Iterable[Trace]) -> float | None:
+    """Output tokens a second of one call, over all answers on record; None without any."""
+    answers = [trace for trace in traces if trace.error is None]
+    tokens = sum(trace.usage.get("output_tokens", 0) for trace in answers)
+    seconds = sum(trace.seconds for trace in answers)
+    return tokens / seconds if tokens and seconds else None
 
 
 def _answers(attempts: Iterable[Trace]) -> int:

