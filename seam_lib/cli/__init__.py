@@ -8,7 +8,7 @@ import sys
 import typer
 from rich.console import Console
 
-from seam_lib.cli import analysis, build, infer, score
+from seam_lib.cli import analysis, build, infer, review, score
 from seam_lib.errors import SeamError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ analysis.register(app)
 build.register(app)
 infer.register(app)
 score.register(app)
+review.register(app)
 
 
 def main() -> None:
