@@ -54,6 +54,7 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
 
     temperature: float | None = 0.0  # null: leave it out, for models that reject it
     max_tokens: int = 4096
+    max_tokens_per_char: float | None = None  # lower cap for short artifacts, see plan.cap
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     extra_body: dict[str, Any] = {}  # passed through, e.g. chat_template_kwargs
 

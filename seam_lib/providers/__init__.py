@@ -33,6 +33,7 @@ class Request(msgspec.Struct, frozen=True):
     temperature: float | None
     max_tokens: int
     seed: int | None = None
+    departure: str | None = None  # from the run's decoding, as a tag: for the record alone
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,14 +187,14 @@ def _call_error(error: Exception, key: str | None) -> CallError:
     response = error.response  # type: ignore[attr-defined]
     return CallError(
         f"HTTP {status}",
-        _redact(_own_words(response.text), key),
+        _redact(own_words(response.text), key),
         transient=status in TRANSIENT or status >= 500,
         fatal=status in FATAL,
         retry_after=_retry_after(response.headers.get("retry-after")),
     )
 
 
-def _own_words(body: str) -> str:
+def own_words(body: str) -> str:
     """The message inside an error body: `error.message`, `message`, `detail`, or the body."""
     try:
         data = msgspec.json.decode(body)
