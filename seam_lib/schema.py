@@ -94,6 +94,7 @@ class Trace(msgspec.Struct, kw_only=True):
     finish_reason: str | None
     response: str | None
     reasoning_chars: int = 0
+    reasoning_loops: bool = False
     usage: dict[str, int] = {}
     cost_usd: float | None = None
     error: str | None = None

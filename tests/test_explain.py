@@ -1,12 +1,12 @@
 """The pieces that show what a label rests on."""
 
+from edits import SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seam_lib.artifact import extract
 from seam_lib.explain import Piece, pieces, printable, to_html
 from seam_lib.score import Reading
-from tests.test_artifact import TEXTS
 
 
 def reading(response: str, genre: str = "prose") -> Reading:
@@ -34,7 +34,7 @@ def test_evidence_that_runs_over_a_removal_is_marked_on_both_sides() -> None:
 
 
 @settings(derandomize=True, max_examples=200, deadline=None)
-@given(TEXTS, st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=4))
+@given(SHAPES, st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=4))
 def test_pieces_make_up_the_response_and_the_artifact(
     response: str, spans: list[tuple[int, int]]
 ) -> None:

@@ -4,6 +4,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from edits import answers
+from scratch import ROOT
 from typer.testing import CliRunner
 
 from seam_lib.artifact import extract
@@ -23,7 +25,6 @@ from seam_lib.verdicts import (
     read_verdicts,
     write_adjudications,
 )
-from tests.test_score import ROOT, answers
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">"><b>\x1b[31m\u202e'
 

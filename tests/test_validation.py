@@ -2,15 +2,16 @@
 
 from pathlib import Path
 
+from edits import answers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scratch import ROOT
 
 from seam_lib.artifact import extract
 from seam_lib.build import read_benchmark
 from seam_lib.files import write_rows
 from seam_lib.score import Reading, judge, to_label
 from seam_lib.validation import changes, halves, placebo
-from tests.test_score import ROOT, answers
 
 
 def test_the_placebo_tries_every_other_comment_and_finds_coincidences() -> None:
