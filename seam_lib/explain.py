@@ -78,9 +78,11 @@ def to_html(parts: Iterable[Piece]) -> str:
 
 
 def printable(text: str) -> str:
-    """Show control characters as pictures: a model's answer must not steer a terminal or a page."""
-    return text.translate(_PICTURES)
+    """Make characters visible that steer: an answer must not command a terminal or turn a page."""
+    return text.translate(_VISIBLE)
 
 
-_PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
-_PICTURES |= {0x7F: "\u2421"} | dict.fromkeys(range(0x80, 0xA0), "\ufffd")
+# Control characters have pictures; deletion, C1 controls and changes of direction have none.
+_UNSEEN = (*range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_VISIBLE = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
+_VISIBLE |= dict.fromkeys(_UNSEEN, "\ufffd")
