@@ -10,6 +10,11 @@ from seam_lib.errors import SeamError
 
 T = TypeVar("T")
 
+#: How many draws or permutations; none is no answer.
+Count = Annotated[int, msgspec.Meta(ge=1)]
+#: What one 32-bit word holds, so that Python's and numpy's generators take it alike.
+Seed = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+
 #: Where `seam try` keeps the settings of its runs, a file each.
 TRIED = "data/runs"
 
@@ -23,9 +28,9 @@ class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
 class AnalysisParams(msgspec.Struct, forbid_unknown_fields=True):
     """How the statistics are drawn (Appendix G)."""
 
-    bootstrap_draws: int
-    bootstrap_seed: int
-    permutations: int
+    bootstrap_draws: Count
+    bootstrap_seed: Seed
+    permutations: Count
 
 
 class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
@@ -34,7 +39,7 @@ class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
     name: str
     source: Literal["files", "hub"]
     per_source: Annotated[int, msgspec.Meta(ge=1)]
-    seed: int
+    seed: Seed
     conditions: list[str]
     plugins: list[str]
     questions: Literal["release", "search"]
@@ -135,7 +140,7 @@ def load_params(root: Path) -> Params:
 def _read(path: Path, row_type: type[T]) -> T:
     try:
         return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), row_type)
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise SeamError(f"{path}: cannot be read: {error}") from None
     except msgspec.ValidationError as error:
         raise SeamError(
