@@ -97,6 +97,52 @@ class ScoreParams(msgspec.Struct, forbid_unknown_fields=True):
     read_negative: int = 60
 
 
+Engine = Literal["local", "ray"]
+
+
+class SyntheticParams(msgspec.Struct, forbid_unknown_fields=True):
+    """A corpus of our own messages, made when it is first needed."""
+
+    shards: int
+    rows_per_shard: int
+    seed: int
+
+
+class CorpusParams(msgspec.Struct, forbid_unknown_fields=True):
+    """A chat corpus: where it lies, how to get it, and where its rows keep what we read.
+
+    `turns` names a list of turns, each with a role and a content, or a column that holds the
+    message itself. Without `id` or `language` the corpus has no such column: messages are then
+    named by their digest, and all of them are taken for English.
+    """
+
+    folder: str
+    hub: str | None = None
+    revision: str | None = None
+    synthetic: SyntheticParams | None = None
+    id: str | None = None
+    turns: str = "conversation"
+    role: str = "role"
+    content: str = "content"
+    user: str = "user"
+    language: str | None = None
+    english: str = "English"
+
+
+class WildParams(msgspec.Struct, forbid_unknown_fields=True):
+    """The occurrence audit (Section 3.3, Appendix A)."""
+
+    name: str
+    corpora: list[str]
+    known: dict[str, CorpusParams]
+    engine: Engine
+    workers: int
+
+    def folder(self, root: Path) -> Path:
+        """Where the audit's tracked results go."""
+        return root / "data" / "wild" / self.name
+
+
 class Params(msgspec.Struct, forbid_unknown_fields=True):
     """The whole of params.yaml."""
 
@@ -104,6 +150,7 @@ class Params(msgspec.Struct, forbid_unknown_fields=True):
     analysis: AnalysisParams
     build: BuildParams
     score: ScoreParams
+    wild: WildParams
     runs: dict[str, RunParams] = {}
 
 

@@ -123,3 +123,15 @@ class Label(msgspec.Struct, kw_only=True):
     absorbed: bool
     tier: Tier | None = None
     clean_missing: bool = False
+
+
+class Candidate(msgspec.Struct, kw_only=True, frozen=True):
+    """A message of a chat corpus that the screen kept; the text itself stays in the corpus."""
+
+    corpus: str
+    shard: str
+    row: int
+    hash: str
+    kind: Literal["paste_with_tail", "fence_trailing"]
+    msglen: int
+    taillen: int
