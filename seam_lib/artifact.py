@@ -192,7 +192,7 @@ def later_items(text: str) -> list[Span]:
     cuts = [*_labelled_lines(folded), *_behind_offers(folded, blocks)]
     if frame.start() < blocks[0][1] and len(blocks) >= 3 and _ends_with_colon(folded, blocks[0]):
         cuts.append(blocks[-1])
-    return _merged(cuts)
+    return merged(cuts)
 
 
 def _labelled_lines(folded: str) -> Iterator[Span]:
@@ -224,7 +224,7 @@ def _ends_with_colon(text: str, span: Span) -> bool:
     return text[slice(*span)].rstrip("*_ \r").endswith(":")
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
+def merged(spans: Iterable[Span]) -> list[Span]:
     """Sort spans and join those that overlap."""
     merged: list[Span] = []
     for start, end in sorted(spans):

@@ -1,0 +1,86 @@
+"""A judgment made visible: what was removed by which step, and what the verdict rests on.
+
+The command line, the notebooks and the reading packets all show the pieces that this module cuts.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import Literal, NamedTuple
+
+from seam_lib.artifact import Span, merged
+from seam_lib.score import Judgment, Reading
+
+Kind = Literal["kept", "evidence", "removed"]
+#: Inline styles, so that a page needs nothing beside it; both read in light and dark.
+STYLES: dict[Kind, str] = {
+    "kept": "",
+    "evidence": "background:#f6c945;color:#000;font-weight:600",
+    "removed": "text-decoration:line-through;opacity:.55",
+}
+
+
+class Piece(NamedTuple):
+    """A stretch of a response: text, what became of it, and the step that removed it."""
+
+    text: str
+    kind: Kind
+    step: str = ""
+
+
+def pieces(reading: Reading, evidence: Sequence[Span] = ()) -> list[Piece]:
+    """Cut a response into the stretches kept, removed, and kept as evidence.
+
+    Args:
+        reading: The response and its artifact.
+        evidence: Offsets into the artifact, as in `cascade.Verdict`.
+
+    Returns:
+        Pieces that give back the response when joined; those kept give back the artifact.
+    """
+    response, artifact = reading
+    marks = merged(evidence)
+    found: list[Piece] = []
+    here = base = 0  # the same place in the response and in the artifact
+    for step, start, end in sorted(artifact.removals, key=lambda removal: removal.start):
+        found += _kept(response[here:start], base, marks)
+        found.append(Piece(response[start:end], "removed", step))
+        base, here = base + start - here, end
+    found += _kept(response[here:], base, marks)
+    return [piece for piece in found if piece.text]
+
+
+def _kept(text: str, base: int, marks: Iterable[Span]) -> Iterator[Piece]:
+    """Split a kept stretch that begins at `base` in the artifact where evidence begins and ends."""
+    here = 0
+    for start, end in marks:
+        start, end = max(start - base, here), min(end - base, len(text))
+        if start < end:
+            yield Piece(text[here:start], "kept")
+            yield Piece(text[start:end], "evidence")
+            here = end
+    yield Piece(text[here:], "kept")
+
+
+def evidence_of(judgment: Judgment) -> list[str]:
+    """The words in the treated artifact that the verdict rests on."""
+    text, verdict = judgment.treated.artifact.text, judgment.verdict
+    return [text[start:end] for start, end in verdict.evidence] if verdict else []
+
+
+def to_html(parts: Iterable[Piece]) -> str:
+    """Pieces as escaped inline HTML; a removed piece names its step when pointed at."""
+    return "".join(
+        f'<span style="{STYLES[kind]}" title="{escape(step)}">{escape(printable(text))}</span>'
+        if kind != "kept"
+        else escape(printable(text))
+        for text, kind, step in parts
+    )
+
+
+def printable(text: str) -> str:
+    """Show control characters as pictures: a model's answer must not steer a terminal or a page."""
+    return text.translate(_PICTURES)
+
+
+_PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
+_PICTURES |= {0x7F: "\u2421"} | dict.fromkeys(range(0x80, 0xA0), "\ufffd")
