@@ -59,10 +59,11 @@ def about(root: Path, runs: Sequence[str]) -> str:
 
 
 def _about(name: str, settings: RunParams, provenance: Provenance) -> str:
+    planned, labelled = (sum(n.values()) for n in (provenance.planned, provenance.labelled))
     return (
-        f"Run {name}: {settings.model} over the benchmark {settings.benchmark}, "
-        f"{sum(provenance.labelled.values())} labels; {len(provenance.dropped)} treated responses "
-        "have none, because they or their clean counterparts are unusable."
+        f"Run {name}: {settings.model} over the benchmark {settings.benchmark}, {labelled} labels. "
+        f"{planned - labelled} of {planned} cases with a comment have none: their response or the "
+        "clean one is missing or unusable."
     )
 
 
