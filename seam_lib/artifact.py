@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from seam_lib.phrases import (
@@ -73,7 +73,7 @@ def extract(response: str, genre: str) -> Artifact:
 def _steps(response: str, genre: str) -> list[tuple[str, Step]]:
     if genre != "code":
         return list(TEXT_STEPS.items())
-    if fences(response):
+    if next(fences(response), None):
         return [("outside the fences", outside_fences), ("sentence", sentences)]
     return [("acknowledgment", acknowledgments), ("sentence", sentences)]
 
@@ -122,9 +122,8 @@ class Fence(NamedTuple):
     end: int
 
 
-def fences(text: str) -> list[Fence]:
+def fences(text: str) -> Iterator[Fence]:
     """Find the fenced blocks as CommonMark does; one never closed runs to the text's end."""
-    found: list[Fence] = []
     opening: re.Match[str] | None = None
     for line in _FENCE.finditer(text):
         mark, rest = line.groups()
@@ -132,11 +131,10 @@ def fences(text: str) -> list[Fence]:
             if "`" not in rest or mark[0] == "~":
                 opening = line
         elif mark.startswith(opening[1]) and not rest.strip():
-            found.append(_fence(opening, line.start(), line.end()))
+            yield _fence(opening, line.start(), line.end())
             opening = None
     if opening is not None:
-        found.append(_fence(opening, len(text), len(text)))
-    return found
+        yield _fence(opening, len(text), len(text))
 
 
 def _fence(opening: re.Match[str], body_end: int, end: int) -> Fence:
@@ -169,12 +167,14 @@ def opener(text: str) -> Iterator[Span]:
 
 # --- Step 2: split and label ---------------------------------------------------------------------
 
-_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_WORD = re.compile(r"\w")
+# A line that begins with a label: "**Sentence 2:**", "Part two.", "2.", "3)"; and the line's rest.
 _LABEL = re.compile(
-    r"[\s>*_#(\[-]{0,8}"
+    r"^[ >*_#(\[-]{0,8}"
     r"(?:(?:sentence|part|item|section|passage|statement|text|paragraph|point) #?"
-    rf"(\d{{1,2}}|{'|'.join(_NUMBERS)})(?: ?\([^()]{{0,40}}\))?(?=[\s*_]{{0,4}}(?:[.:)\]–—-]|$))"
-    r"|(\d{1,2})(?=[.)](?:[\s*_]|$)))"
+    r"(\d{1,2}|one|two|three|four|five)(?: ?\([^()\n]{0,40}\))?(?=[ *_]{0,4}(?:[.:)\]–—-]|$))"
+    r"|(\d{1,2})(?=[.)](?:[\s*_]|$)))([^\n]*)",
+    re.MULTILINE,
 )
 
 
@@ -189,35 +189,35 @@ def later_items(text: str) -> list[Span]:
     if frame is None:
         return []
     blocks = paragraphs(folded)
-    cuts = [*_labelled_lines(folded), *_behind_offers(folded, blocks)]
+    cuts = [*_labelled(folded, blocks), *_behind_offers(folded, blocks)]
     if frame.start() < blocks[0][1] and len(blocks) >= 3 and _ends_with_colon(folded, blocks[0]):
         cuts.append(blocks[-1])
     return merged(cuts)
 
 
-def _labelled_lines(folded: str) -> Iterator[Span]:
-    """Lines of items labelled 2 or later, up to a blank line; a label alone owns the next block."""
-    dropping = alone = False
-    for start, end in _lines(folded):
-        line = folded[start:end]
-        label = _LABEL.match(line)
-        if label:
-            number = label[1] or label[2]
-            dropping = (_NUMBERS.index(number) + 1 if number in _NUMBERS else int(number)) >= 2
-            alone = not re.search(r"\w", line[label.end() :]) or line.rstrip(" *_").endswith(":")
-        elif line.strip():
-            alone = False
-        elif not alone:
-            dropping = False
-        if dropping:
-            yield start, end
+def _labelled(folded: str, blocks: list[Span]) -> Iterator[Span]:
+    """Items labelled 2 or later: to the next label or the next paragraph.
+
+    A label that is all there is of its paragraph's last line owns the next paragraph as well.
+    """
+    starts = [*(start for start, _ in blocks), len(folded)]
+    for label, following in pairwise(chain(_LABEL.finditer(folded), [None])):
+        assert label is not None  # only the last `following` is
+        number, rest = label[1] or label[2], label[3].rstrip("*_ \r")
+        if number not in ("1", "01", "one"):
+            after = bisect_right(starts, label.start())
+            last_line = label.end() == blocks[after - 1][1]
+            if last_line and (rest.endswith(":") or not _WORD.search(rest)):
+                after = min(after + 1, len(blocks))
+            yield label.start(), min(starts[after], following.start() if following else len(folded))
 
 
 def _behind_offers(folded: str, blocks: list[Span]) -> Iterator[Span]:
     """Paragraphs that follow an offer ("if you'd like me to ..., here is a ...:")."""
-    for offer, answer in pairwise(blocks):
-        if _ends_with_colon(folded, offer) and ANY_OFFER.search(folded[slice(*offer)]):
-            yield answer
+    starts = [start for start, _ in blocks]
+    for after in {bisect_right(starts, offer.start()) for offer in ANY_OFFER.finditer(folded)}:
+        if after < len(blocks) and _ends_with_colon(folded, blocks[after - 1]):
+            yield blocks[after]
 
 
 def _ends_with_colon(text: str, span: Span) -> bool:
@@ -225,10 +225,10 @@ def _ends_with_colon(text: str, span: Span) -> bool:
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """Sort spans and join those that overlap."""
+    """Sort spans and join those that overlap or touch."""
     merged: list[Span] = []
     for start, end in sorted(spans):
-        if merged and start < merged[-1][1]:
+        if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
             merged.append((start, end))
@@ -354,13 +354,6 @@ def paragraphs(text: str) -> list[Span]:
     edges.append(len(text))
     spans = zip(edges[::2], edges[1::2], strict=True)
     return [(start, end) for start, end in spans if text[start:end].strip()]
-
-
-def _lines(text: str) -> Iterator[Span]:
-    start = 0
-    for line in text.split("\n"):
-        yield start, start + len(line)
-        start += len(line) + 1
 
 
 def _unwrapped(text: str) -> str:

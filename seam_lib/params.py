@@ -77,12 +77,22 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     server: ServerParams = ServerParams()  # llamacpp only
 
 
+class ScoreParams(msgspec.Struct, forbid_unknown_fields=True):
+    """How labels are made and read again (Section 4 and Appendix D)."""
+
+    nli: str = "off"
+    seed: int = 20260813
+    read_lexical: int = 40
+    read_negative: int = 60
+
+
 class Params(msgspec.Struct, forbid_unknown_fields=True):
     """The whole of params.yaml."""
 
     published: PublishedParams
     analysis: AnalysisParams
     build: BuildParams
+    score: ScoreParams
     runs: dict[str, RunParams] = {}
 
 

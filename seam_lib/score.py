@@ -6,7 +6,7 @@ which rules, which semantic tier and which inputs made them.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from seam_lib.artifact import Artifact, extract
 from seam_lib.build import read_benchmark
 from seam_lib.cascade import Entailment, Question, Verdict, lexical, semantic
 from seam_lib.errors import SeamError
-from seam_lib.files import read_rows, sha256, write_bytes, write_rows
+from seam_lib.files import read_rows, sha256, write_json, write_rows
 from seam_lib.health import unusable
 from seam_lib.schema import Case, Label, Output
 
@@ -166,39 +166,68 @@ def to_label(judgment: Judgment) -> Label:
     )
 
 
-def score_files(
-    root: Path, cases_path: Path, outputs_path: Path, labels_path: Path, engine: Entailment | None
-) -> tuple[list[Judgment], Provenance]:
-    """Score a file of outputs: write the labels and, beside them, what made them.
+def judge_files(
+    cases_path: Path, outputs_path: Path, engine: Entailment | None, only: str | None = None
+) -> tuple[list[Judgment], list[Drop]]:
+    """Judge a file of outputs and write nothing.
 
     Args:
-        root: The folder to which the provenance's paths are relative, where they lie in it.
         cases_path: The benchmark, a folder or a file.
         outputs_path: JSON Lines of `schema.Output`; the release's files of outputs are such.
-        labels_path: Where the labels go, one JSON row a line.
         engine: The semantic tier, or None.
+        only: A treated case, to judge that one alone.
 
     Raises:
         SeamError: An input is missing or malformed, or cases and outputs do not belong together.
     """
     cases = read_benchmark(cases_path)
+    outputs = read_rows(outputs_path, Output)
+    if only is None:
+        return judge(cases, outputs, engine)
+    cluster = {case.id: case.composition_event_id for case in cases}.get(only)
+    if cluster is None:
+        raise SeamError(f"{only}: no such case in {cases_path}. Case ids stand in its field `id`.")
+    pair = [
+        case
+        for case in cases
+        if case.composition_event_id == cluster and (case.id == only or case.condition == "clean")
+    ]
+    ids = {case.id for case in pair}
+    return judge(pair, (output for output in outputs if output.case_id in ids), engine)
+
+
+def score_files(
+    root: Path, cases_path: Path, outputs_path: Path, labels_path: Path, engine: Entailment | None
+) -> Provenance:
+    """Score a file of outputs: write the labels and, beside them, what made them.
+
+    Args:
+        root: The folder to which the provenance's paths are relative, where they lie in it.
+        cases_path: As in `judge_files`.
+        outputs_path: As in `judge_files`.
+        labels_path: Where the labels go, one JSON row a line, sorted by model and case id.
+        engine: The semantic tier, or None.
+
+    Raises:
+        SeamError: As in `judge_files`; or there is nothing to score.
+    """
+    cases = read_benchmark(cases_path)
     judgments, drops = judge(cases, read_rows(outputs_path, Output), engine)
     if not judgments and not drops:
         raise SeamError(f"{outputs_path}: holds no answer to a case with a comment. Run it first.")
-    models = len({judgment.model for judgment in judgments} | {drop.model for drop in drops})
-    inputs = sorted([*_files(cases_path), outputs_path])
+    models = {judgment.model for judgment in judgments} | {drop.model for drop in drops}
+    inputs = [*cases_path.glob("*.jsonl")] if cases_path.is_dir() else [cases_path]
     provenance = Provenance(
         rules=RULES,
         nli=str(engine) if engine else "off",
-        inputs={_relative(path, root): sha256(path) for path in inputs},
-        planned=_count((c.condition for c in cases if c.condition != "clean"), models),
-        labelled=_count(j.case.condition for j in judgments),
+        inputs={_relative(path, root): sha256(path) for path in [*inputs, outputs_path]},
+        planned=_count((c.condition for c in cases if c.condition != "clean"), len(models)),
+        labelled=_count(judgment.case.condition for judgment in judgments),
         dropped=drops,
     )
     write_rows(labels_path, map(to_label, judgments))
-    text = msgspec.json.format(msgspec.json.encode(provenance), indent=1)
-    write_bytes(provenance_path(labels_path), text + b"\n")
-    return judgments, provenance
+    write_json(provenance_path(labels_path), msgspec.to_builtins(provenance))
+    return provenance
 
 
 def provenance_path(labels_path: Path) -> Path:
@@ -217,10 +246,6 @@ def read_provenance(labels_path: Path) -> Provenance:
         return msgspec.json.decode(path.read_bytes(), type=Provenance)
     except (OSError, msgspec.DecodeError) as error:
         raise SeamError(f"{path}: cannot be read: {error}. Score the run again.") from None
-
-
-def _files(path: Path) -> Iterator[Path]:
-    yield from path.glob("*.jsonl") if path.is_dir() else [path]
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -8,7 +8,7 @@ import sys
 import typer
 from rich.console import Console
 
-from seam_lib.cli import analysis, build, infer, specimens
+from seam_lib.cli import analysis, build, infer, score, specimens
 from seam_lib.errors import SeamError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
 analysis.register(app)
 build.register(app)
 infer.register(app)
+score.register(app)
 specimens.register(app)
 
 

@@ -1,0 +1,101 @@
+"""What the scoring commands print."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from seam_lib.analysis import rates, tiers
+from seam_lib.errors import SeamError
+from seam_lib.explain import evidence_of, pieces, printable
+from seam_lib.labels import read_labels
+from seam_lib.schema import TIERS
+from seam_lib.score import LEXICAL_ONLY, Drop, Judgment, Provenance, Reading
+from seam_lib.validation import Change
+
+STYLES = {"kept": "", "evidence": "bold black on yellow", "removed": "strike dim"}
+
+
+def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> None:
+    """Print the rates of a file of labels by condition, and how they were made."""
+    labels = read_labels(labels_path)
+    frame = rates(labels).merge(tiers(labels), on=["model", "condition"])
+    names = ["model", "condition", "absorbed", "rate", "95% interval", *TIERS]
+    table = Table(*names, title="Absorption")
+    for row in frame.to_dict("records"):
+        table.add_row(
+            row["model"],
+            row["condition"],
+            f"{row['k']} of {row['n']}",
+            f"{row['rate']:.1%}",
+            f"{row['low']:.1%} to {row['high']:.1%}",
+            *(str(row[tier]) for tier in TIERS),
+        )
+    console.print(table)
+    console.print(f"Semantic tier: {provenance.nli}.")
+    if provenance.nli == "off":
+        console.print(LEXICAL_ONLY)
+    planned, labelled = sum(provenance.planned.values()), sum(provenance.labelled.values())
+    console.print(
+        f"{labelled} labels for {planned} planned treated cases; "
+        f"{len(provenance.dropped)} responses dropped as unusable. Written: {labels_path}"
+    )
+
+
+def show_case(
+    console: Console, case_id: str, judgments: Sequence[Judgment], drops: Sequence[Drop]
+) -> None:
+    """Print what the labels of one case rest on, for every model that answered it."""
+    if not judgments and not drops:
+        raise SeamError(f"{case_id}: no treated response to such a case in the outputs.")
+    for drop in drops:
+        console.print(f"{drop.model}: no label: {drop.reason}.", markup=False)
+    for judgment in judgments:
+        show_judgment(console, judgment)
+
+
+def show_judgment(console: Console, judgment: Judgment) -> None:
+    """Print one judgment: the comment, the verdict with its evidence, both responses."""
+    case, verdict = judgment.case, judgment.verdict
+    console.print(Rule(f"{case.id} · {judgment.model}"))
+    facts = {
+        "comment": case.afterthought or "",
+        "proposition": case.forbidden_proposition,
+        "witnesses": ", ".join(case.witness_tokens or []),
+        "label": f"absorbed ({verdict.tier})" if verdict else "not absorbed",
+    }
+    for name, value in facts.items():
+        _say(console, name, value)
+    for words in evidence_of(judgment):
+        _say(console, "evidence", words)
+    _show_reading(console, "treated", judgment.treated, verdict.evidence if verdict else ())
+    _show_reading(console, "clean", judgment.clean, ())
+
+
+def show_changes(console: Console, changes: Sequence[Change]) -> None:
+    """Print every label that changed, with both artifacts, and at last how many."""
+    for change in changes:
+        console.print(Rule(f"{change.case_id} · {change.model} · {change.half}"))
+        _say(console, "old", change.old)
+        _say(console, "new", change.new)
+        if change.judgment:
+            show_judgment(console, change.judgment)
+    console.print(f"{len(changes)} labels differ.")
+
+
+def _show_reading(
+    console: Console, side: str, reading: Reading, evidence: Sequence[tuple[int, int]]
+) -> None:
+    parts = pieces(reading, evidence)
+    for part in parts:
+        if part.kind == "removed":
+            _say(console, f"{side}: removed as {part.step}", part.text)
+    console.print(Text(f"{side} response", style="bold"))
+    console.print(Text.assemble(*((printable(p.text), STYLES[p.kind]) for p in parts)))
+
+
+def _say(console: Console, name: str, value: str) -> None:
+    console.print(Text(f"{name}: ", style="bold") + Text(printable(value.strip())))
