@@ -78,11 +78,16 @@ def to_html(parts: Iterable[Piece]) -> str:
 
 
 def printable(text: str) -> str:
-    """Make characters visible that steer: an answer must not command a terminal or turn a page."""
-    return text.translate(_VISIBLE)
+    """Show characters that would act unseen: a model's answer must not steer a terminal or a page.
+
+    Control characters become pictures; marks that turn, break or hide text become their code.
+    """
+    return text.translate(_PICTURES)
 
 
-# Control characters have pictures; deletion, C1 controls and changes of direction have none.
-_UNSEEN = (*range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_VISIBLE = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
-_VISIBLE |= dict.fromkeys(_UNSEEN, "\ufffd")
+#: Marks of direction, line and paragraph separators, spaces without width, hidden tag letters.
+_ACTING = (0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+_TAG_LETTERS = range(0xE0000, 0xE0080)
+_PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
+_PICTURES |= {0x7F: "\u2421"} | dict.fromkeys(range(0x80, 0xA0), "\ufffd")
+_PICTURES |= {code: f"\u27e8U+{code:04X}\u27e9" for code in (*_ACTING, *_TAG_LETTERS)}

@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import fcntl
 import hashlib
 import json
 import os
@@ -129,6 +130,35 @@ def write_bytes(path: Path, data: bytes) -> None:
     """Write a file's whole content, atomically."""
     with replacing(path) as handle:
         handle.write(data)
+
+
+def append_text(path: Path, text: str, header: str = "") -> None:
+    """Append whole lines to a file of UTF-8 text; two processes may do so at once.
+
+    Args:
+        path: The file; missing parent folders are made.
+        text: The lines, with their line ends.
+        header: What an empty file begins with.
+
+    Raises:
+        OSError: The disk is full or not writable; the file is then as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b", buffering=0) as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        end = handle.seek(0, os.SEEK_END)
+        if not end:
+            text = header + text
+        elif handle.seek(end - 1) and handle.read(1) != b"\n":
+            text = "\n" + text  # an editor left the last line without its end
+        line = memoryview(text.encode("utf-8"))
+        try:
+            while line:
+                line = line[handle.write(line) :]
+            os.fsync(handle.fileno())
+        except OSError:
+            handle.truncate(end)
+            raise
 
 
 @contextmanager
