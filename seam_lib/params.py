@@ -137,6 +137,10 @@ class WildParams(msgspec.Struct, forbid_unknown_fields=True):
     known: dict[str, CorpusParams]
     engine: Engine
     workers: int
+    judge: RunParams
+    judged: int | None
+    annotated: int
+    seed: int
 
     def folder(self, root: Path) -> Path:
         """Where the audit's tracked results go."""
