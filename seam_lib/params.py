@@ -10,8 +10,8 @@ from seam_lib.errors import SeamError
 
 T = TypeVar("T")
 
-#: Where `seam try` keeps the settings of its runs, a file each.
-TRIED = "data/runs"
+#: Where `seam try` keeps the settings of its runs, a file each, and how their names begin.
+TRIED, TRIAL = "data/runs", "try-"
 
 
 class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
