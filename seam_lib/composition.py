@@ -5,15 +5,16 @@ from collections.abc import Iterable
 import pandas as pd
 
 from seam_lib.schema import PARTITIONS, SOURCES, Case
+from seam_lib.tables import SOURCE_NAMES, markdown
 
-#: Each source's name and genre as the paper's Table 2 prints them, and in its order.
-TITLES = {
-    "canitedit": ("CanItEdit", "code"),
-    "commitpackft": ("CommitPackFT", "code"),
-    "coedit": ("CoEdIT", "fluency edit"),
-    "iterater": ("IteraTeR", "long prose"),
-    "pararev": ("ParaRev", "scientific"),
-    "stackexchange": ("Stack Exchange", "technical"),
+#: What the paper's Table 2 calls each source's genre, in its order.
+GENRES = {
+    "canitedit": "code",
+    "commitpackft": "code",
+    "coedit": "fluency edit",
+    "iterater": "long prose",
+    "pararev": "scientific",
+    "stackexchange": "technical",
 }
 
 
@@ -42,8 +43,8 @@ def facts(cases: Iterable[Case]) -> pd.DataFrame:
 def composition(frame: pd.DataFrame) -> pd.DataFrame:
     """The paper's Table 2: examples and cases by source, and their total."""
     rows = [
-        (title, genre, group["cluster"].nunique(), len(group))
-        for source, (title, genre) in TITLES.items()
+        (SOURCE_NAMES[source], genre, group["cluster"].nunique(), len(group))
+        for source, genre in GENRES.items()
         if len(group := frame[frame["source"] == source])
     ]
     total = ("total", "", sum(row[2] for row in rows), len(frame))
@@ -61,6 +62,12 @@ def comment_use(frame: pd.DataFrame) -> pd.DataFrame:
     """How many clusters have each comment, by role; comments of a role in alphabetical order."""
     use = frame.dropna(subset=["comment"]).groupby(["role", "comment"])["cluster"].nunique()
     return use.rename("clusters").reset_index()
+
+
+def role_use(use: pd.DataFrame) -> pd.DataFrame:
+    """For each role, its comments and the fewest and most clusters that one of them has."""
+    roles = use.groupby("role")["clusters"].agg(["count", "min", "max"]).reset_index()
+    return roles.set_axis(["role", "comments used", "fewest clusters", "most clusters"], axis=1)
 
 
 def partitions(frame: pd.DataFrame) -> pd.DataFrame:
@@ -88,16 +95,12 @@ def report(name: str, origin: str, cases: Iterable[Case]) -> str:
     """
     frame = facts(cases)
     use = comment_use(frame)
-    roles = use.groupby("role")["clusters"].agg(["count", "min", "max"]).reset_index()
-    roles.columns = pd.Index(["role", "comments used", "fewest clusters", "most clusters"])
     sections = {
         "Sources": composition(frame),
         "Licences": partitions(frame),
         "Length of the artifacts in characters": lengths(frame),
-        "Use of the comments, by role": roles,
+        "Use of the comments, by role": role_use(use),
         "Use of each comment": use,
     }
-    tables = (
-        f"## {title}\n\n{table.to_markdown(index=False)}\n" for title, table in sections.items()
-    )
+    tables = (f"## {title}\n\n{markdown(table)}" for title, table in sections.items())
     return "\n".join([f"# The benchmark `{name}`\n\n{origin}\n", *tables])

@@ -26,6 +26,7 @@ from seam_lib.limits import (
     prompt_chars,
     worst_price,
 )
+from seam_lib.loops import repeats
 from seam_lib.params import RunParams
 from seam_lib.plan import (
     Run,
@@ -38,7 +39,6 @@ from seam_lib.plan import (
     state,
 )
 from seam_lib.providers import CallError, Provider, Reply, Request, connect
-from seam_lib.run_health import repeats
 from seam_lib.schema import Case, Trace
 from seam_lib.traces import Log, by_case, open_log, outputs, usable
 

@@ -163,16 +163,14 @@ class TransformersClassifier:
         """One forward pass over the pairs, padded to the longest."""
         import torch
 
-        batch = self._tokenizer.pad(self._encode(pairs), return_tensors="pt")
+        batch = self._encode(pairs, padding=True, return_tensors="pt")
         with torch.inference_mode():
             rows: list[list[float]] = self._model(**batch).logits.tolist()
         return rows
 
-    def _encode(self, pairs: Sequence[Pair]) -> Any:
-        premises, hypotheses = zip(*pairs, strict=True)
-        return self._tokenizer(
-            list(premises), list(hypotheses), truncation=True, max_length=self._limit
-        )
+    def _encode(self, pairs: Sequence[Pair], **how: Any) -> Any:
+        premises, hypotheses = map(list, zip(*pairs, strict=True))
+        return self._tokenizer(premises, hypotheses, truncation=True, max_length=self._limit, **how)
 
 
 def open_engine(name: str, cache: Path) -> Engine | None:

@@ -25,8 +25,6 @@ PARTITIONS = {
     "sharealike": "cc-by-sa",
     "noncommercial_sharealike": "cc-by-nc-sa",
 }
-#: The two of them whose artifacts are code.
-CODE_SOURCES = ("canitedit", "commitpackft")
 #: The detector tiers, in the order in which the cascade tries them (Section 4).
 TIERS = ("lexical_witness", "lexical_regex", "semantic_nli")
 
@@ -125,3 +123,15 @@ class Label(msgspec.Struct, kw_only=True):
     absorbed: bool
     tier: Tier | None = None
     clean_missing: bool = False
+
+
+class Candidate(msgspec.Struct, kw_only=True, frozen=True):
+    """A message of a chat corpus that the screen kept; the text itself stays in the corpus."""
+
+    corpus: str
+    shard: str
+    row: int
+    hash: str
+    kind: Literal["paste_with_tail", "fence_trailing"]
+    msglen: int
+    taillen: int

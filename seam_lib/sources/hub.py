@@ -39,7 +39,8 @@ def hub_file(
     if source.load:
         rows = stream(source.load(revision))
     elif questions:
-        path, rows = folder / f"{source.name}-release.jsonl", stackexchange_api.fetch(questions)
+        path, count = folder / f"{source.name}-release.jsonl", len(questions)
+        rows = stackexchange_api.fetch(questions)
     else:
         rows = stackexchange_api.search()
     if not path.exists():
