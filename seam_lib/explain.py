@@ -91,7 +91,10 @@ def card(judgment: Judgment) -> str:
     )
 
 
-_BLOCK = "white-space:pre-wrap;overflow-wrap:anywhere;border-left:3px solid #8888;padding-left:1em"
+_BLOCK = (
+    "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere;"
+    "border-left:3px solid #8888;padding-left:1em"
+)
 
 
 def telling(judgments: Iterable[Judgment]) -> dict[str, Judgment]:
