@@ -77,10 +77,50 @@ def to_html(parts: Iterable[Piece]) -> str:
     )
 
 
+def card(judgment: Judgment) -> str:
+    """One judgment as HTML: the comment, the verdict, both responses with their pieces marked."""
+    case, verdict = judgment.case, judgment.verdict
+    label = f"absorbed ({verdict.tier})" if verdict else "not absorbed"
+    treated = to_html(pieces(judgment.treated, verdict.evidence if verdict else ()))
+    return (
+        f"<p><b>{escape(case.id)}</b>: {label}<br>"
+        f"Comment: <i>{escape(case.afterthought or '')}</i></p>"
+        f'<pre style="{_BLOCK}">{treated}</pre>'
+        f"<details><summary>The clean response</summary>"
+        f'<pre style="{_BLOCK}">{to_html(pieces(judgment.clean))}</pre></details>'
+    )
+
+
+_BLOCK = "white-space:pre-wrap;overflow-wrap:anywhere;border-left:3px solid #8888;padding-left:1em"
+
+
+def telling(judgments: Iterable[Judgment]) -> dict[str, Judgment]:
+    """The shortest case of each kind: one for each tier that fired, one for each step that removed.
+
+    Returns:
+        Judgments by kind: a tier's name, or "removed as STEP" of a case that was not absorbed.
+    """
+    found: dict[str, Judgment] = {}
+    for judgment in sorted(judgments, key=lambda j: (len(j.treated.response), j.model, j.case.id)):
+        if judgment.verdict:
+            found.setdefault(judgment.verdict.tier, judgment)
+        else:
+            for removal in judgment.treated.artifact.removals:
+                found.setdefault(f"removed as {removal.step}", judgment)
+    return dict(sorted(found.items()))
+
+
 def printable(text: str) -> str:
-    """Show control characters as pictures: a model's answer must not steer a terminal or a page."""
+    """Show characters that would act unseen: a model's answer must not steer a terminal or a page.
+
+    Control characters become pictures; marks that turn, break or hide text become their code.
+    """
     return text.translate(_PICTURES)
 
 
+#: Marks of direction, line and paragraph separators, spaces without width, hidden tag letters.
+_ACTING = (0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+_TAG_LETTERS = range(0xE0000, 0xE0080)
 _PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
 _PICTURES |= {0x7F: "\u2421"} | dict.fromkeys(range(0x80, 0xA0), "\ufffd")
+_PICTURES |= {code: f"\u27e8U+{code:04X}\u27e9" for code in (*_ACTING, *_TAG_LETTERS)}

@@ -10,6 +10,11 @@ from seam_lib.errors import SeamError
 
 T = TypeVar("T")
 
+#: How many draws or permutations; none is no answer.
+Count = Annotated[int, msgspec.Meta(ge=1)]
+#: What one 32-bit word holds, so that Python's and numpy's generators take it alike.
+Seed = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+
 #: Where `seam try` keeps the settings of its runs, a file each, and how their names begin.
 TRIED, TRIAL = "data/runs", "try-"
 
@@ -23,9 +28,9 @@ class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
 class AnalysisParams(msgspec.Struct, forbid_unknown_fields=True):
     """How the statistics are drawn (Appendix G)."""
 
-    bootstrap_draws: int
-    bootstrap_seed: int
-    permutations: int
+    bootstrap_draws: Count
+    bootstrap_seed: Seed
+    permutations: Count
 
 
 class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
@@ -34,7 +39,7 @@ class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
     name: str
     source: Literal["files", "hub"]
     per_source: Annotated[int, msgspec.Meta(ge=1)]
-    seed: int
+    seed: Seed
     conditions: list[str]
     plugins: list[str]
     questions: Literal["release", "search"]
@@ -92,6 +97,56 @@ class ScoreParams(msgspec.Struct, forbid_unknown_fields=True):
     read_negative: int = 60
 
 
+Engine = Literal["local", "ray"]
+
+
+class SyntheticParams(msgspec.Struct, forbid_unknown_fields=True):
+    """A corpus of our own messages, made when it is first needed."""
+
+    shards: int
+    rows_per_shard: int
+    seed: int
+
+
+class CorpusParams(msgspec.Struct, forbid_unknown_fields=True):
+    """A chat corpus: where it lies, how to get it, and where its rows keep what we read.
+
+    `turns` names a list of turns, each with a role and a content, or a column that holds the
+    message itself. Without `id` or `language` the corpus has no such column: messages are then
+    named by their digest, and all of them are taken for English.
+    """
+
+    folder: str
+    hub: str | None = None
+    revision: str | None = None
+    synthetic: SyntheticParams | None = None
+    id: str | None = None
+    turns: str = "conversation"
+    role: str = "role"
+    content: str = "content"
+    user: str = "user"
+    language: str | None = None
+    english: str = "English"
+
+
+class WildParams(msgspec.Struct, forbid_unknown_fields=True):
+    """The occurrence audit (Section 3.3, Appendix A)."""
+
+    name: str
+    corpora: list[str]
+    known: dict[str, CorpusParams]
+    engine: Engine
+    workers: int
+    judge: RunParams
+    judged: int | None
+    annotated: int
+    seed: int
+
+    def folder(self, root: Path) -> Path:
+        """Where the audit's tracked results go."""
+        return root / "data" / "wild" / self.name
+
+
 class Params(msgspec.Struct, forbid_unknown_fields=True):
     """The whole of params.yaml."""
 
@@ -99,6 +154,7 @@ class Params(msgspec.Struct, forbid_unknown_fields=True):
     analysis: AnalysisParams
     build: BuildParams
     score: ScoreParams
+    wild: WildParams
     runs: dict[str, RunParams] = {}
 
 
@@ -135,7 +191,7 @@ def load_params(root: Path) -> Params:
 def _read(path: Path, row_type: type[T]) -> T:
     try:
         return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), row_type)
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise SeamError(f"{path}: cannot be read: {error}") from None
     except msgspec.ValidationError as error:
         raise SeamError(

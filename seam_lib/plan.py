@@ -18,7 +18,7 @@ from seam_lib.schema import CONDITIONS, Case, Trace
 from seam_lib.traces import by_case, message_digest, messages, unusable_reason, usable
 
 #: Tokens allowed around an artifact (a preamble, a code fence) where its length sets the cap.
-TOKENS_AROUND = 128
+TOKENS_AROUND = 64
 
 #: Output tokens a second that one call is assumed to bring as long as none is on record.
 TOKENS_PER_SECOND = 50.0
@@ -220,6 +220,20 @@ def tally(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> li
             row.retried += len(tried) > 1
             setattr(row, what, getattr(row, what) + 1)
     return [*(row for row in rows.values() if row.planned), total]
+
+
+def require_all(run: Run, counts: list[Tally], stopped: str | None) -> None:
+    """Let nothing go on from a run that still lacks answers; unusable ones are on record.
+
+    Raises:
+        SeamError: A case has no answer yet; says why the run stopped and how to go on.
+    """
+    missing, planned = counts[-1].missing, counts[-1].planned
+    if missing:
+        raise SeamError(
+            f"run {run.name}: {missing} of {planned} cases have no answer yet"
+            f"{f' (stopped: {stopped})' if stopped else ''}. Go on with: seam infer {run.name}"
+        )
 
 
 def reasons(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> Counter[str]:

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from edits import SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -379,16 +380,8 @@ def test_paragraphs_and_spans() -> None:
     assert merged([(4, 6), (0, 2), (1, 3)]) == [(0, 3), (4, 6)]
 
 
-# Pieces that meet every shape, so that random texts run into the steps and their borders.
-SIGNS = [*"ab.!? \n\r\t\"“”'’()*_`~-#:", "\n\n", "\n---\n", "```\n", "İ", "\U0001f642"]
-WORDS = ["was removed", "hope you", "sorry to hear", "two unrelated sentences", "if you'd like"]
-MORE_WORDS = ["happy to help", "separate line", 'line "', "I noticed", "part 2:", "Note: ", "2. "]
-FRAGMENTS = st.sampled_from(SIGNS + WORDS + MORE_WORDS)
-TEXTS = st.lists(FRAGMENTS, max_size=40).map("".join)
-
-
 @settings(derandomize=True, max_examples=300, deadline=None)
-@given(TEXTS, st.sampled_from(["code", "prose"]))
+@given(SHAPES, st.sampled_from(["code", "prose"]))
 def test_what_stays_and_what_goes_make_up_the_response(response: str, genre: str) -> None:
     artifact = extract(response, genre)
     removed = sorted((start, end) for _, start, end in artifact.removals)

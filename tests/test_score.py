@@ -5,8 +5,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from edits import answers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scratch import ROOT
 from typer.testing import CliRunner
 
 from seam_lib.build import read_benchmark
@@ -17,25 +19,10 @@ from seam_lib.labels import read_labels
 from seam_lib.schema import Case, Label, Output
 from seam_lib.score import judge, provenance_path, read_provenance, score_files, to_label
 
-ROOT = Path(__file__).parents[1]
-
 
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
     return read_benchmark(ROOT / "data" / "benchmark" / "embedded")
-
-
-def answers(cases: list[Case], treated: str = "{artifact}\n{comment}") -> list[Output]:
-    """A model that returns the artifact, and under treated conditions what the pattern says."""
-    outputs = []
-    for case in cases:
-        text = treated if case.afterthought else "{artifact}"
-        response = text.replace("{comment}", case.afterthought or "")
-        response = response.replace("{artifact}", case.artifact)
-        if case.genre == "code":
-            response = f"```python\n{response}\n```"
-        outputs.append(Output(case_id=case.id, model="m", response=response))
-    return outputs
 
 
 def labels_of(cases: list[Case], outputs: list[Output]) -> list[Label]:

@@ -181,7 +181,7 @@ def families(data: Published, smaller_larger: list[list[str]], condition: str) -
         rows[-1].append(DIRECTIONS[sign])
     columns = ["smaller", "larger", "rate, smaller", "rate, larger", "p", "larger is"]
     frame = pd.DataFrame(rows, columns=columns)
-    how = "; ".join(f"{r[1]} is {r[5]} than {r[0]}" for r in rows)
+    how = "; ".join(f"{r[1]} against {r[0]}: {r[5]}" for r in rows)
     return Answer({"directions": sorted(set(frame["larger is"]))}, how, frame)
 
 

@@ -15,6 +15,7 @@ from seam_lib.labels import read_labels
 from seam_lib.schema import TIERS
 from seam_lib.score import LEXICAL_ONLY, Drop, Judgment, Provenance, Reading
 from seam_lib.validation import Change
+from seam_lib.verdicts import Audit, Share, agreement_of
 
 STYLES = {"kept": "", "evidence": "bold black on yellow", "removed": "strike dim"}
 
@@ -22,8 +23,9 @@ STYLES = {"kept": "", "evidence": "bold black on yellow", "removed": "strike dim
 def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> None:
     """Print the rates of a file of labels by condition, and how they were made."""
     labels = read_labels(labels_path)
+    tier_names = TIERS[:2] if provenance.nli == "off" else TIERS
     frame = rates(labels).merge(tiers(labels), on=["model", "condition"])
-    names = ["model", "condition", "absorbed", "rate", "95% interval", *TIERS]
+    names = ["model", "condition", "absorbed", "rate", "95% interval", *tier_names]
     table = Table(*names, title="Absorption")
     for row in frame.to_dict("records"):
         table.add_row(
@@ -32,7 +34,7 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
             f"{row['k']} of {row['n']}",
             f"{row['rate']:.1%}",
             f"{row['low']:.1%} to {row['high']:.1%}",
-            *(str(row[tier]) for tier in TIERS),
+            *(str(row[tier]) for tier in tier_names),
         )
     console.print(table)
     console.print(f"Semantic tier: {provenance.nli}.")
@@ -99,3 +101,26 @@ def _show_reading(
 
 def _say(console: Console, name: str, value: str) -> None:
     console.print(Text(f"{name}: ", style="bold") + Text(printable(value.strip())))
+
+
+def show_audit(console: Console, found: Audit, written: Path) -> None:
+    """Print what readers' verdicts say about the scorer."""
+    for tier, confirmed in found.confirmed.items():
+        console.print(f"{tier}: {_share(confirmed)} of the positives read are confirmed")
+    console.print(f"missed: {_share(found.missed)} of the negatives read hold the comment")
+    if found.detected:
+        estimate, low, high = found.detected
+        console.print(
+            f"detected: {estimate:.1%} of all absorptions (at the bounds: {low:.1%} to {high:.1%})"
+        )
+    for name, table in (("scorer and readers", found.scorer), ("two readers", found.readers)):
+        if table and sum(map(sum, table)):
+            values = ", ".join(f"{k} {v:.2f}" for k, v in agreement_of(table).items())
+            console.print(f"agreement of {name}: {values} {table}", markup=False)
+    console.print(f"unsure: {found.unsure}")
+    console.print(f"overturned: {len(found.overturned)}, written to {written}")
+
+
+def _share(share: Share) -> str:
+    rate = f"{share.k / share.n:.1%}, " if share.n else ""
+    return f"{share.k} of {share.n} ({rate}95% interval {share.low:.1%} to {share.high:.1%})"

@@ -29,8 +29,8 @@ async def connect(settings: RunParams) -> AsyncIterator[OpenAI]:
             api_key="none",
             base_url=f"{url}/v1",
             max_retries=0,
-            timeout=settings.timeout_seconds,
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=False),  # no proxy to ourselves
+            timeout=None,  # `post` limits the whole exchange
+            http_client=openai.DefaultAioHttpClient(trust_env=False),  # no proxy to ourselves
         ) as client:
             provider = OpenAI(client, settings)
             provider.endpoint = f"xllamacpp {version('xllamacpp')}"  # the port says nothing
