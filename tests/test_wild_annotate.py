@@ -10,7 +10,9 @@ from seam_lib.wild.annotate import Sampled, page
 from seam_lib.wild.audit import read_answers
 from seam_lib.wild.judge import BUDGET, ELISION
 
-HOSTILE = "</script><script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\">"
+HOSTILE = (
+    "</script><script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\">"
+)
 TEXTS = (
     "def f():\n    return 1\n\nwhy is this slow?",
     f"{HOSTILE}\n<!-- \u2028 \x01 ]]> {{{{ 7 * 7 }}}}",

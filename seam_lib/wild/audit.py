@@ -72,8 +72,8 @@ def read_answers(path: Path) -> list[Answer]:
             ) from None
         if answer.genuine_paste != (answer.artifact_first is not None):
             raise SeamError(
-                f"{path}:{line}: {answer.audit_id}: artifact_first is to be answered after a yes to "
-                "genuine_paste, and only then."
+                f"{path}:{line}: {answer.audit_id}: artifact_first is to be answered after a yes "
+                "to genuine_paste, and only then."
             )
         if answer.audit_id in answers:
             raise SeamError(f"{path}:{line}: {answer.audit_id} comes twice: remove one row.")
