@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seam_lib.analysis import Analysis
-from seam_lib.schema import CASUAL, SOURCES
+from seam_lib.schema import CASUAL, SOURCES, TIERS
 from seam_lib.tables import SOURCE_NAMES
 
 #: Names of tools and dates are left out of the files: they would change bytes without data.
@@ -35,6 +35,8 @@ MARKS: tuple[tuple[str, str, Any], ...] = (
     ("#CC79A7", "v", (0, (5, 1, 1, 1))),
 )
 GREY = "#b8b8b8"
+#: Fill and hatch of each detector tier.
+TIER_FILLS = (("#0072B2", ""), ("#E69F00", "//"), ("#009E73", ".."))
 
 
 @contextmanager
@@ -165,6 +167,36 @@ def figure_sources(analysis: Analysis, names: Mapping[str, str]) -> Figure:
         axes.set(xlabel="", ylabel="")
         axes.tick_params(axis="x", rotation=25)
         axes.tick_params(axis="both", length=0)
+    return figure
+
+
+def figure_tiers(
+    rates: pd.DataFrame, tiers: pd.DataFrame, tier_names: Sequence[str] = TIERS
+) -> Figure:
+    """One run's rates by condition with their intervals, stacked by the tier that fired.
+
+    Args:
+        rates: The frame of `analysis.rates` for one model.
+        tiers: The frame of `analysis.tiers` for the same model.
+        tier_names: The tiers that were run.
+    """
+    frame = rates.merge(tiers, on=["model", "condition"])
+    place = np.arange(len(frame))
+    with style():
+        figure = Figure(figsize=(6.0, 3.2), layout="constrained")
+        axes = figure.subplots()
+        base = np.zeros(len(frame))
+        for tier, (color, hatch) in zip(tier_names, TIER_FILLS, strict=False):
+            share = 100 * frame[tier].to_numpy() / frame["n"].to_numpy()
+            axes.bar(
+                place, share, 0.6, base, color=color, hatch=hatch, edgecolor="white", label=tier
+            )
+            base += share
+        ends = [base - 100 * frame["low"].to_numpy(), 100 * frame["high"].to_numpy() - base]
+        axes.errorbar(place, base, np.maximum(ends, 0), fmt="none", color="black", capsize=3)
+        axes.set_xticks(place, frame["condition"])
+        axes.set_ylabel("absorption rate (%, 95% interval)")
+        figure.legend(loc="outside upper center", ncols=len(tier_names), frameon=False)
     return figure
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
+from seam_lib.cascade import find_witness
 from seam_lib.specimens import Specimen
 
 Kind = Literal["verbatim", "semantic NLI", "artifact-normalized", "genre-frame", "code comment"]
@@ -95,6 +96,23 @@ def matched_pairs(
         and specimen.label.absorbed
         and _matched(specimen) in others
         and not others[_matched(specimen)].label.absorbed
+    ]
+
+
+def mentions(specimens: Iterable[Specimen]) -> list[Specimen]:
+    """Mention without use (Section 4): the witness stands only in what the scorer removed.
+
+    Returns:
+        Specimens not absorbed whose response speaks of the comment, the shortest messages first.
+    """
+    return [
+        specimen
+        for specimen in sorted(specimens, key=_shortest_first)
+        if not specimen.label.absorbed
+        and find_witness(specimen.judgment.treated.response, specimen.case.witness_tokens or [])
+        and not find_witness(
+            specimen.judgment.treated.artifact.text, specimen.case.witness_tokens or []
+        )
     ]
 
 

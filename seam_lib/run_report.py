@@ -174,7 +174,7 @@ def page(title: str, text: str, svg: str) -> str:
     drawing = f'<figure role="img" aria-label="Figure 2">{svg[svg.index("<svg") :]}</figure>'
     before, after = (parser.render(part) for part in text.split(FIGURE))
     shell = jinja2.Environment(autoescape=True).from_string(
-        (Path(__file__).parent / "report.html").read_text(encoding="utf-8")
+        (Path(__file__).parent / "templates/report.html").read_text(encoding="utf-8")
     )
     return shell.render(title=title, body=before + drawing + after)
 

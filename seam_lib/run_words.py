@@ -66,11 +66,11 @@ def usability(scoring: Provenance) -> list[str]:
     ]
 
 
-def reading(row: pd.Series) -> str:
+def reading(difference: float, p_holm: float) -> str:
     """A contrast in words: whether condition b absorbs less or more, at Holm's p below .05."""
-    if row["p_holm"] >= 0.05:
+    if not p_holm < 0.05:  # also where no pair is left to test
         return "not resolved"
-    return "less" if row["difference"] > 0 else "more"
+    return "less" if difference > 0 else "more"
 
 
 def resolution(design: pd.DataFrame, family: int) -> list[str]:
@@ -108,11 +108,12 @@ def without_departures(result: RunResult) -> str:
     if not result.departing:
         return "Every answer was drawn with the run's own decoding."
     keys = ["condition_a", "condition_b"]
-    both = result.analysis.contrasts.merge(result.unaltered, on=keys, suffixes=("", "_kept"))
+    both = result.analysis.contrasts.merge(result.unaltered, "left", keys, suffixes=("", "_own"))
     changed = [
-        f"{_name(row['condition_a'])}/{_name(row['condition_b'])} ({before}, then {after})"
-        for _, row in both.iterrows()
-        if (before := reading(row)) != (after := reading(_kept(row)))
+        f"{_name(row.condition_a)}/{_name(row.condition_b)} ({before}, then {after})"
+        for row in both.itertuples()
+        if (before := reading(row.difference, row.p_holm))
+        != (after := reading(row.difference_own, row.p_holm_own))
     ]
     verdict = f"These change: {', '.join(changed)}." if changed else "No reading changes."
     return (
@@ -120,11 +121,6 @@ def without_departures(result: RunResult) -> str:
         f"again with another decoding, since the first was unusable (Appendix F). Without them: "
         f"{verdict}"
     )
-
-
-def _kept(row: pd.Series) -> pd.Series:
-    kept = {name: row[f"{name}_kept"] for name in ("difference", "p_holm")}
-    return pd.Series({**row.to_dict(), **kept})
 
 
 def comment_words(sensitivity: pd.DataFrame) -> str:

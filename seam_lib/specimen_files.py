@@ -9,7 +9,8 @@ import msgspec
 
 from seam_lib.errors import SeamError
 from seam_lib.files import append_text, read_rows, write_text
-from seam_lib.params import RunParams
+from seam_lib.nli import open_engine
+from seam_lib.params import RunParams, load_params
 from seam_lib.plan import Run, load_cases, load_run
 from seam_lib.schema import Label, Output
 from seam_lib.score import LEXICAL_ONLY, Provenance, read_provenance
@@ -37,8 +38,11 @@ def read_specimens(root: Path, runs: Sequence[str]) -> list[Specimen]:
 
 
 def _read(run: Run) -> list[Specimen]:
-    outputs = read_rows(run.outputs, Output)
-    return join(run.name, load_cases(run), outputs, read_rows(labels_path(run), Label))
+    labels = list(read_rows(labels_path(run), Label))
+    semantic = any(label.tier == "semantic_nli" for label in labels)
+    name = load_params(run.root).score.nli if semantic else "off"
+    engine = open_engine(name, run.root / "runs" / "nli.sqlite")
+    return join(run.name, load_cases(run), read_rows(run.outputs, Output), labels, engine)
 
 
 def labels_path(run: Run) -> Path:

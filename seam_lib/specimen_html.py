@@ -8,7 +8,7 @@ their digests, and no network.
 import base64
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -16,9 +16,9 @@ import jinja2
 from markupsafe import Markup
 
 from seam_lib.explain import printable
-from seam_lib.gallery import kind_of
-from seam_lib.schema import CONDITIONS, SOURCES, TIERS, Case
-from seam_lib.specimens import Mark, Part, Specimen, compared, facets, message_parts
+from seam_lib.gallery import RULES, Kind, kind_of
+from seam_lib.schema import Case
+from seam_lib.specimens import Mark, Part, Specimen, compared, facets, message_parts, options
 
 #: By this a page of ours is known.
 GENERATOR = "seam specimens export"
@@ -59,7 +59,7 @@ def view_of(specimen: Specimen) -> View:
         run=specimen.run,
         model=specimen.label.model,
         case=case,
-        absorbed=_yes(specimen.label.absorbed),
+        absorbed=_shown(specimen.label.absorbed),
         tier=specimen.tier,
         kind=kind_of(specimen) or "",
         message=message_parts(case),
@@ -68,15 +68,12 @@ def view_of(specimen: Specimen) -> View:
         steps=", ".join(dict.fromkeys(removal.step for removal in removals)),
         evidence_unknown=specimen.label.absorbed and not specimen.evidence,
         link=url if url.startswith("https://") else "",
-        facets={
-            name: _yes(value) if isinstance(value, bool) else value
-            for name, value in facets(specimen).items()
-        },
+        facets={name: _shown(value) for name, value in facets(specimen).items()},
     )
 
 
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
+def _shown(value: str | bool) -> str:
+    return value if isinstance(value, str) else "yes" if value else "no"
 
 
 def specimen_html(specimen: Specimen) -> str:
@@ -87,6 +84,15 @@ def specimen_html(specimen: Specimen) -> str:
 def pair_html(pair: Sequence[Specimen]) -> str:
     """Specimens of one cluster side by side, each with its message and its response (Figure 1)."""
     return str(_macros().pair([view_of(s) for s in pair], _asset("specimens.css")))
+
+
+def gallery_html(shown: Mapping[Kind, Sequence[Specimen]]) -> str:
+    """The first specimen of each kind with its rule; a kind without any says so (Appendix E)."""
+    kinds = [
+        (kind, RULES[kind], len(found), view_of(found[0]) if found else None)
+        for kind, found in shown.items()
+    ]
+    return str(_macros().gallery(kinds, _asset("specimens.css")))
 
 
 def page_html(title: str, note: str, specimens: Sequence[Specimen]) -> str:
@@ -100,27 +106,14 @@ def page_html(title: str, note: str, specimens: Sequence[Specimen]) -> str:
     css = _asset("page.css") + _asset("specimens.css")
     js = _asset("page.js")
     views = [view_of(specimen) for specimen in specimens]
-    policy, options = _policy(css, js), _options(views)
-    return str(_macros().page(GENERATOR, title, note, views, options, css, js, policy))
+    policy, filters = _policy(css, js), _filters(specimens)
+    return str(_macros().page(GENERATOR, title, note, views, filters, css, js, policy))
 
 
-def _options(views: Sequence[View]) -> list[tuple[str, str, list[str]]]:
-    """The filters that tell specimens apart: field, heading and values, in the project's order."""
-    filters = [
-        ("run", "Run", ()),
-        ("source", "Source", SOURCES),
-        ("condition", "Condition", CONDITIONS),
-        ("absorbed", "Absorbed", ("yes", "no")),
-        ("tier", "Tier", TIERS),
-        ("comment", "Comment", ()),
-    ]
-    found = [(name, label, _values(views, name, order)) for name, label, order in filters]
-    return [(name, label, values) for name, label, values in found if len(values) > 1]
-
-
-def _values(views: Sequence[View], name: str, order: Sequence[str]) -> list[str]:
-    present = {view.facets[name] for view in views}
-    return [v for v in order if v in present] + sorted(present.difference(order))
+def _filters(specimens: Sequence[Specimen]) -> list[tuple[str, list[str]]]:
+    """The filters that tell these specimens apart, with their values."""
+    found = options(specimens).items()
+    return [(name, list(map(_shown, values))) for name, values in found if len(values) > 1]
 
 
 def _policy(css: str, js: str) -> str:
@@ -143,13 +136,13 @@ def _macros() -> Any:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("seam_lib"),
         autoescape=True,
-        finalize=_shown,
+        finalize=_finalize,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
     )
     return environment.get_template("specimens.html.j2").module
 
 
-def _shown(value: Any) -> Any:
+def _finalize(value: Any) -> Any:
     """Make every value of the template printable; markup is ours already."""
     return value if isinstance(value, Markup) else printable(str(value))

@@ -14,7 +14,7 @@ from seam_lib.cascade import Entailment, Verdict
 from seam_lib.difference import difference
 from seam_lib.errors import SeamError
 from seam_lib.explain import Kind, Piece, pieces
-from seam_lib.schema import Case, Label, Output
+from seam_lib.schema import CONDITIONS, SOURCES, TIERS, Case, Label, Output
 from seam_lib.score import Judgment, judge
 
 #: The role of what stands between the segments of a message: the seam, tags, line breaks.
@@ -153,6 +153,18 @@ def facets(specimen: Specimen) -> dict[str, str | bool]:
         "tier": specimen.tier,
         "comment": specimen.comment,
         "absorbed": specimen.label.absorbed,
+    }
+
+
+def options(specimens: Iterable[Specimen]) -> dict[str, list[str | bool]]:
+    """The values of each field of `Choice` that occur, in the project's order."""
+    found = [facets(specimen) for specimen in specimens]
+    orders = {"source": SOURCES, "condition": CONDITIONS, "tier": TIERS, "absorbed": (True, False)}
+    values = {name: {facet[name] for facet in found} for name in Choice.__struct_fields__}
+    return {
+        name: [v for v in orders.get(name, ()) if v in present]
+        + sorted(present.difference(orders.get(name, ())))
+        for name, present in values.items()
     }
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seam_lib.explain import printable
-from seam_lib.gallery import matched_pairs
-from seam_lib.specimen_html import page_html, pair_html, specimen_html, view_of
+from seam_lib.gallery import gallery, matched_pairs
+from seam_lib.specimen_html import gallery_html, page_html, pair_html, specimen_html, view_of
 from seam_lib.specimens import Choice, join, select
 
 CASES = benchmark()
@@ -85,10 +85,23 @@ def test_a_pair_shows_both_messages_and_both_responses() -> None:
     assert "&lt;pasted-artifact-" in pair_html(pair)
 
 
+def test_the_gallery_shows_one_of_each_kind_and_says_what_is_missing() -> None:
+    html = gallery_html(gallery(SPECIMENS))
+    texts = texts_of(html)
+    assert len(texts) == 3 * 4 and html.count("These runs show none.") == 1
+    assert "2. semantic NLI" in html and "64 in these runs" in html
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_stays_text_in_every_field(name: str) -> None:
     specimen = hostile_specimen(CASE, name, HOSTILE[name])
-    for html in (specimen_html(specimen), pair_html([specimen]), page_html("T", "N", [specimen])):
+    pages = (
+        specimen_html(specimen),
+        pair_html([specimen]),
+        gallery_html(gallery([specimen])),
+        page_html("T", "N", [specimen]),
+    )
+    for html in pages:
         reader = Reader(html)
         kinds = {tag for tag, _ in reader.elements}
         assert not kinds & {"img", "svg", "iframe", "object", "a", "base", "link", "b", "table"}

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from seam_lib.artifact import Artifact, Removal
 from seam_lib.cascade import Verdict
 from seam_lib.errors import SeamError
-from seam_lib.gallery import KINDS, RULES, gallery, kind_of, matched_pairs
+from seam_lib.gallery import KINDS, RULES, gallery, kind_of, matched_pairs, mentions
 from seam_lib.schema import Label
 from seam_lib.score import Judgment, Reading
 from seam_lib.specimens import (
@@ -17,6 +17,7 @@ from seam_lib.specimens import (
     facets,
     join,
     message_parts,
+    options,
     select,
 )
 
@@ -126,6 +127,15 @@ def test_choices_narrow_and_an_empty_choice_lets_all_through() -> None:
     assert {s.comment for s in select(SPECIMENS, Choice(comment=comment))} == {comment}
     assert select(SPECIMENS, Choice(tier="none")) == select(SPECIMENS, Choice(absorbed=False))
     assert select(SPECIMENS, Choice(run="another")) == []
+
+
+def test_options_are_the_values_that_occur_in_the_project_s_order() -> None:
+    found = options(SPECIMENS)
+    assert tuple(found) == Choice.__struct_fields__
+    assert found["condition"] == ["newline", "blank", "boundary", "mitigation", "newline_R"]
+    assert found["absorbed"] == [True, False] and found["tier"] == ["lexical_witness", "none"]
+    assert found["run"] == ["pretended"] and found["comment"] == sorted(found["comment"])
+    assert options(SPECIMENS[:1])["condition"] == ["newline"]
 
 
 def test_specimens_can_be_chosen_by_exactly_what_a_choice_names() -> None:
@@ -252,3 +262,16 @@ def test_a_pair_is_never_made_of_two_runs_or_models() -> None:
     bare = [s for s in SPECIMENS if s.case.condition == "newline"]
     others = [s._replace(run="other") for s in SPECIMENS if s.case.condition == "boundary"]
     assert matched_pairs([*bare, *others]) == []
+
+
+def test_a_mention_is_a_comment_that_only_the_removed_text_speaks_of() -> None:
+    base = next(s for s in SPECIMENS if s.case.condition == "boundary" and s.case.genre == "prose")
+    witness = (base.case.witness_tokens or [""])[0]
+    note = f'\n\nNote: the line "{witness}" was removed because it is unrelated.'
+    answers = outputs(CASES)
+    for row in answers:
+        if row.case_id == base.case.id:
+            row.response = base.judgment.clean.response + note
+    (found,) = mentions(join("r", CASES, answers, labels(CASES, answers)))
+    assert found.case.id == base.case.id and not found.label.absorbed
+    assert mentions(SPECIMENS) == []

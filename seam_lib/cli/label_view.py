@@ -23,8 +23,9 @@ STYLES = {"kept": "", "evidence": "bold black on yellow", "removed": "strike dim
 def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> None:
     """Print the rates of a file of labels by condition, and how they were made."""
     labels = read_labels(labels_path)
+    tier_names = TIERS[:2] if provenance.nli == "off" else TIERS
     frame = rates(labels).merge(tiers(labels), on=["model", "condition"])
-    names = ["model", "condition", "absorbed", "rate", "95% interval", *TIERS]
+    names = ["model", "condition", "absorbed", "rate", "95% interval", *tier_names]
     table = Table(*names, title="Absorption")
     for row in frame.to_dict("records"):
         table.add_row(
@@ -33,7 +34,7 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
             f"{row['k']} of {row['n']}",
             f"{row['rate']:.1%}",
             f"{row['low']:.1%} to {row['high']:.1%}",
-            *(str(row[tier]) for tier in TIERS),
+            *(str(row[tier]) for tier in tier_names),
         )
     console.print(table)
     console.print(f"Semantic tier: {provenance.nli}.")

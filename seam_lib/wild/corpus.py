@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seam_lib.errors import SeamError
-from seam_lib.params import CorpusParams
+from seam_lib.params import CorpusParams, WildParams
 from seam_lib.wild.synthetic import make_corpus
 
 #: Conversations decoded at a time: at the usual 10 kB each, 40 MB in memory.
@@ -45,6 +45,20 @@ class Turns:
     ids: pa.Array
     texts: pa.Array
     skipped: Counter[str]
+
+
+def find_corpus(wild: WildParams, name: str) -> CorpusParams:
+    """The corpus of that name.
+
+    Raises:
+        SeamError: params.yaml does not describe it.
+    """
+    if name not in wild.known:
+        raise SeamError(
+            f"wild.corpora names {name!r}, but wild.known in params.yaml describes only "
+            f"{', '.join(wild.known)}."
+        )
+    return wild.known[name]
 
 
 def shards(root: Path, corpus: CorpusParams) -> list[Path]:
