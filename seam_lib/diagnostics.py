@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from seam_lib.health import parses, refuses, returned_code, shortened, without_markers
-from seam_lib.schema import TREATED
-from seam_lib.score import Judgment
+from seam_lib.score import Judgment, in_order
 from seam_lib.stats import mcnemar_exact, pair_counts
 
 #: The source whose artifacts are whole Python programs, so that they must parse.
@@ -32,8 +31,7 @@ def diagnose(judgments: Sequence[Judgment]) -> pd.DataFrame:
         invalid_clean (of the matched clean ones), and p of the exact McNemar test of invalid
         against invalid_clean.
     """
-    present = {judgment.case.condition for judgment in judgments}
-    conditions = [*(c for c in TREATED if c in present), *sorted(present - set(TREATED))]
+    conditions = in_order(judgment.case.condition for judgment in judgments)
     return pd.DataFrame(
         [
             {
