@@ -283,7 +283,7 @@ def design(paired: pd.DataFrame, family: int | None = None) -> pd.DataFrame:
 
     Args:
         paired: The frame of `contrasts`.
-        family: Over how many models Holm adjusts; by default those of each contrast.
+        family: Models over which Holm adjusts; by default those of each contrast in the frame.
 
     Returns:
         Columns condition_a, condition_b, n (smallest over models), discordant (median), alone,

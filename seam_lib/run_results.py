@@ -161,7 +161,8 @@ def _read(run: Run) -> _Scored:
         )
     _check_fresh(run)
     clusters = sorted({case.composition_event_id for case in cases})
-    read = read_labels(path, clusters=clusters)
+    conditions = {case.condition for case in cases}
+    read = read_labels(path, clusters=clusters, conditions=conditions)
     if len(read.models) > 1:
         raise SeamError(f"{path}: holds {len(read.models)} models; the labels of a run hold one.")
     records = (msgspec.structs.replace(record, model=run.name) for record in read.records())

@@ -22,7 +22,7 @@ STYLES = {"kept": "", "evidence": "bold black on yellow", "removed": "strike dim
 
 def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> None:
     """Print the rates of a file of labels by condition, and how they were made."""
-    labels = read_labels(labels_path)
+    labels = read_labels(labels_path, conditions=provenance.planned)
     tier_names = TIERS[:2] if provenance.nli == "off" else TIERS
     short = " / ".join(name.split("_")[1] for name in tier_names)
     frame = rates(labels).merge(tiers(labels), on=["model", "condition"])
