@@ -1,11 +1,13 @@
 """What a run's numbers do and do not say, in sentences. Numbers come in, Markdown goes out."""
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from seam_lib.run_results import RunResult
+from seam_lib.schema import CONDITIONS
 from seam_lib.score import LEXICAL_ONLY, Provenance
 from seam_lib.tables import CONDITION_NAMES, percent, points
 
@@ -35,7 +37,8 @@ def cautions(result: RunResult) -> list[str]:
     if result.scoring.nli == "off":
         said.append(LEXICAL_ONLY)
     said += usability(result.scoring)
-    return said + [f"**Warning.** {literal(warning)}." for warning in result.health.warnings]
+    warnings = (literal(words[:1].upper() + words[1:]) for words in result.health.warnings)
+    return said + [f"**Warning.** {words}." for words in warnings]
 
 
 def _reach(design: pd.DataFrame) -> str:
@@ -58,7 +61,7 @@ def usability(scoring: Provenance) -> list[str]:
     lost = {c: n - scoring.labelled.get(c, 0) for c, n in scoring.planned.items()}
     if not any(lost.values()):
         return []
-    where = ", ".join(f"{n} under {_name(c)}" for c, n in lost.items() if n)
+    where = ", ".join(f"{lost[c]} under {_name(c)}" for c in in_order(lost) if lost[c])
     return [
         f"**Unusable answers.** {sum(lost.values())} of {sum(scoring.planned.values())} planned "
         "pairs have no label, since the answer or its clean counterpart was empty, cut off, failed "
@@ -140,6 +143,12 @@ def comment_words(sensitivity: pd.DataFrame) -> str:
 def literal(text: str) -> str:
     """Text as Markdown that renders as the text itself, whatever characters it holds."""
     return re.sub(r"([\\`*_\[\]<>|~&])", r"\\\1", " ".join(text.split()))
+
+
+def in_order(conditions: Iterable[str]) -> list[str]:
+    """Conditions in the paper's order, then those of one's own."""
+    found = set(conditions)
+    return [c for c in CONDITIONS if c in found] + sorted(found - set(CONDITIONS))
 
 
 def _name(condition: str) -> str:

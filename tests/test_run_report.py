@@ -174,7 +174,7 @@ def test_lost_pairs_are_counted_by_condition(result: RunResult) -> None:
 
 def test_warnings_of_the_traces_stand_beside_the_numbers(result: RunResult) -> None:
     health = replace(result.health, warnings=["served by <b>two</b> models"])
-    assert r"**Warning.** served by \<b\>two\</b\> models." in words(replace(result, health=health))
+    assert r"**Warning.** Served by \<b\>two\</b\> models." in words(replace(result, health=health))
 
 
 @pytest.mark.parametrize(
