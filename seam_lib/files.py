@@ -2,13 +2,15 @@
 
 import codecs
 import csv
+import fcntl
 import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
@@ -17,12 +19,13 @@ from seam_lib.errors import SeamError
 T = TypeVar("T")
 
 
-def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
+def read_rows(path: Path, row_type: type[T], *, torn_tail: bool = False) -> Iterator[T]:
     """Read a JSON Lines file, checking every row against its type.
 
     Args:
         path: The file; blank lines are skipped.
         row_type: A msgspec struct, such as `schema.Case`. Fields it does not know are ignored.
+        torn_tail: Skip a last line without its line end: the log of a process that was killed.
 
     Yields:
         The rows, in file order.
@@ -31,15 +34,17 @@ def read_rows(path: Path, row_type: type[T]) -> Iterator[T]:
         SeamError: The file cannot be read or a line is not such a row; names the file and the
             line.
     """
-    for _, row in numbered_rows(path, row_type):
+    for _, row in numbered_rows(path, row_type, torn_tail=torn_tail):
         yield row
 
 
-def numbered_rows(path: Path, row_type: type[T]) -> Iterator[tuple[int, T]]:
+def numbered_rows(
+    path: Path, row_type: type[T], *, torn_tail: bool = False
+) -> Iterator[tuple[int, T]]:
     """As `read_rows`, with each row's line number (from 1), for checks that name the line."""
     decoder = msgspec.json.Decoder(row_type)
     for number, line in _numbered_lines(path):
-        if not line.strip():
+        if not line.strip() or (torn_tail and not line.endswith(b"\n")):
             continue
         try:
             yield number, decoder.decode(line)
@@ -104,8 +109,10 @@ def _text_lines(path: Path) -> Iterator[str]:
 
 
 def write_rows(path: Path, rows: Iterable[Any]) -> None:
-    """Write rows as JSON Lines, atomically: a reader sees the old file or the new, never half."""
-    write_bytes(path, b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+    """Write rows as JSON Lines, atomically; they are encoded one by one and never held together."""
+    with replacing(path) as handle:
+        for row in rows:
+            handle.write(msgspec.json.encode(row) + b"\n")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -120,11 +127,49 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file's whole content, atomically."""
+    with replacing(path) as handle:
+        handle.write(data)
+
+
+def append_text(path: Path, text: str, header: str = "") -> None:
+    """Append whole lines to a file of UTF-8 text; two processes may do so at once.
+
+    Args:
+        path: The file; missing parent folders are made.
+        text: The lines, with their line ends.
+        header: What an empty file begins with.
+
+    Raises:
+        OSError: The disk is full or not writable; the file is then as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b", buffering=0) as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        end = handle.seek(0, os.SEEK_END)
+        if not end:
+            text = header + text
+        elif handle.seek(end - 1) and handle.read(1) != b"\n":
+            text = "\n" + text  # an editor left the last line without its end
+        line = memoryview(text.encode("utf-8"))
+        try:
+            while line:
+                line = line[handle.write(line) :]
+            os.fsync(handle.fileno())
+        except OSError:
+            handle.truncate(end)
+            raise
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
     """Write a file atomically: into a temporary neighbour, synced, then renamed over `path`.
 
     Args:
         path: The file; missing parent folders are made.
-        data: Its whole content.
+
+    Yields:
+        A handle to write to. A reader sees the old file or the new one, never half of it.
 
     Raises:
         OSError: The disk is full or not writable; `path` is then as it was.
@@ -133,7 +178,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     descriptor, temporary = tempfile.mkstemp(".tmp", f".{path.name}.", path.parent)
     try:
         with os.fdopen(descriptor, "wb") as handle:
-            handle.write(data)
+            yield handle
             handle.flush()
             os.fsync(handle.fileno())
         Path(temporary).chmod(0o644)

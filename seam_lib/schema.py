@@ -18,6 +18,13 @@ CASUAL = TREATED[:4]
 SOURCES = ("canitedit", "coedit", "commitpackft", "iterater", "pararev", "stackexchange")
 #: The two of them whose artifacts are code.
 CODE_SOURCES = ("canitedit", "commitpackft")
+#: The file of the benchmark that a release partition goes into, by the terms it may be passed on.
+PARTITIONS = {
+    "permissive": "permissive",
+    "permissive_review": "permissive",
+    "sharealike": "cc-by-sa",
+    "noncommercial_sharealike": "cc-by-nc-sa",
+}
 #: The detector tiers, in the order in which the cascade tries them (Section 4).
 TIERS = ("lexical_witness", "lexical_regex", "semantic_nli")
 
@@ -87,6 +94,7 @@ class Trace(msgspec.Struct, kw_only=True):
     finish_reason: str | None
     response: str | None
     reasoning_chars: int = 0
+    reasoning_loops: bool = False
     usage: dict[str, int] = {}
     cost_usd: float | None = None
     error: str | None = None
@@ -115,3 +123,30 @@ class Label(msgspec.Struct, kw_only=True):
     absorbed: bool
     tier: Tier | None = None
     clean_missing: bool = False
+
+
+class Candidate(msgspec.Struct, kw_only=True, frozen=True):
+    """A message of a chat corpus that the screen kept; its text stays in the corpus."""
+
+    corpus: str
+    shard: str
+    row: int
+    hash: str
+    kind: Literal["paste_with_tail", "fence_trailing"]
+    msglen: int
+    taillen: int
+
+    @property
+    def id(self) -> str:
+        """The message's place, which is unique; a hash may come twice."""
+        return f"{self.corpus}/{self.shard}/{self.row}"
+
+
+class Judgement(Candidate, kw_only=True, frozen=True):
+    """What the judge said of a candidate; `genuine` is None where its answer cannot be parsed."""
+
+    judge: str
+    asked: str
+    genuine: bool | None
+    confidence: float | None = None
+    genre: str | None = None

@@ -1,0 +1,296 @@
+"""From items to clusters to cases: the benchmark, the same bytes on every machine.
+
+Paper, Sections 3.1 to 3.3 and Appendices B and C. Rows stand in the order of the sources, then of
+the sample, then of the conditions, so that a cluster's cases are neighbours.
+"""
+
+import hashlib
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import islice, zip_longest
+from pathlib import Path
+
+import msgspec
+
+from seam_lib.comments import Comment, Deck, Pools, read_pools
+from seam_lib.compose import Condition, conditions, task_head
+from seam_lib.digests import question_ids, read_digests
+from seam_lib.errors import SeamError
+from seam_lib.files import read_rows, replacing, write_text
+from seam_lib.invariants import check_cluster
+from seam_lib.params import BuildParams
+from seam_lib.progress import shown
+from seam_lib.schema import PARTITIONS, SOURCES, Case
+from seam_lib.sources import ADAPTERS, Item, read_items
+from seam_lib.sources.hub import hub_file
+
+#: What the report says about where a benchmark comes from.
+ORIGINS = {
+    "files": (
+        "Built from the rows in data/sources. As the project ships, these are small corpora of our "
+        "own in the formats of the paper's six: a stand-in for running and testing, not the "
+        "paper's benchmark. A row names the licence that its corpus would give it; our own texts "
+        "are MIT."
+    ),
+    "hub": (
+        "Built from the six upstream corpora; `seam build --check-digests` compares it with the "
+        "paper's release."
+    ),
+}
+
+
+class Cluster(msgspec.Struct, frozen=True):
+    """One composition event: an item, its task head, and the comments of its two kinds."""
+
+    item: Item
+    head: str
+    casual: Comment
+    native: Comment
+
+    @property
+    def id(self) -> str:
+        """SOURCE:ITEM_ID."""
+        return self.item.cluster_id
+
+
+def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
+    """Choose items of balanced length, by a fixed order that needs no seed (Section 3.3).
+
+    Items whose artifact repeats an earlier one are dropped. The rest falls into thirds by length;
+    each third is ordered by the digest of the cluster id, and the thirds are dealt in turn.
+
+    Args:
+        source: The source's name, for the error.
+        items: Its items, in the corpus's order.
+        count: How many to take.
+
+    Raises:
+        SeamError: There are fewer.
+    """
+    unique: dict[str, Item] = {}
+    for item in items:
+        unique.setdefault(item.artifact, item)
+    if len(unique) < count:
+        raise SeamError(
+            f"{source}: {len(unique)} usable items, {count} wanted. Lower build.per_source in "
+            "params.yaml or add rows."
+        )
+    lengths = sorted(map(len, unique))
+    low, high = lengths[len(lengths) // 3], lengths[2 * len(lengths) // 3]
+    thirds: tuple[list[Item], ...] = ([], [], [])
+    for item in unique.values():
+        thirds[(len(item.artifact) > low) + (len(item.artifact) > high)].append(item)
+    for third in thirds:
+        third.sort(key=lambda item: hashlib.sha256(item.cluster_id.encode()).hexdigest())
+    dealt = (item for turn in zip_longest(*thirds) for item in turn if item is not None)
+    return list(islice(dealt, count))
+
+
+def make_clusters(samples: Mapping[str, Sequence[Item]], pools: Pools, seed: int) -> list[Cluster]:
+    """Give every sampled item its task head and its comments.
+
+    Args:
+        samples: The items by source, sources and items in their order.
+        pools: The comments to choose from.
+        seed: Seeds two generators, one for each kind of comment.
+
+    Raises:
+        SeamError: An artifact or an id occurs twice, or a pool is exhausted.
+    """
+    items = [item for source in samples.values() for item in source]
+    refuse_repeats(items)
+    heads = {item.cluster_id: task_head(item.genre, item.instruction) for item in items}
+    casual = choose_casual(samples, heads, pools, seed)
+    native = choose_native(items, heads, pools, seed)
+    return [
+        Cluster(item, heads[item.cluster_id], casual[item.cluster_id], native[item.cluster_id])
+        for item in items
+    ]
+
+
+def refuse_repeats(items: Iterable[Item]) -> None:
+    """Raise a SeamError if two items share their artifact or their id."""
+    seen: dict[str, str] = {}
+    for item in items:
+        for key in (f"artifact {item.artifact}", f"id {item.cluster_id}"):
+            if key in seen:
+                raise SeamError(
+                    f"{item.cluster_id}: the same {key.partition(' ')[0]} as {seen[key]}. "
+                    "Drop one of the two rows."
+                )
+            seen[key] = item.cluster_id
+
+
+def choose_casual(
+    samples: Mapping[str, Sequence[Item]], heads: Mapping[str, str], pools: Pools, seed: int
+) -> dict[str, Comment]:
+    """The casual comment of each cluster: one generator, a freshly shuffled deck a source."""
+    generator = random.Random(seed)
+    chosen = {}
+    for items in samples.values():
+        deck = Deck(pools.casual, generator)
+        for item in items:
+            texts = (item.artifact, item.reference, heads[item.cluster_id])
+            chosen[item.cluster_id] = deck.deal(item.cluster_id, texts)
+    return chosen
+
+
+def choose_native(
+    items: Iterable[Item], heads: Mapping[str, str], pools: Pools, seed: int
+) -> dict[str, Comment]:
+    """The artifact-native comment of each cluster, dealt by genre in the order of cluster ids."""
+    generator = random.Random(seed)
+    decks = {genre: Deck(pool, generator) for genre, pool in pools.native.items()}
+    chosen = {}
+    for item in sorted(items, key=lambda item: item.cluster_id):
+        if item.genre not in decks:
+            raise SeamError(
+                f"{item.cluster_id}: no native comments for the genre {item.genre!r}. Add a pool "
+                "of that name to data/comments.yaml."
+            )
+        texts = (item.artifact, item.reference, heads[item.cluster_id])
+        chosen[item.cluster_id] = decks[item.genre].deal(item.cluster_id, texts)
+    return chosen
+
+
+def compose_cases(
+    clusters: Iterable[Cluster], conditions: Sequence[Condition], seed: int
+) -> Iterator[Case]:
+    """Compose every cluster under every condition and hold it to the invariants.
+
+    Yields:
+        The cases, cluster by cluster, so that nothing is kept that is not needed.
+
+    Raises:
+        SeamError: An invariant does not hold; names the cluster.
+    """
+    for cluster in clusters:
+        cases = [make_case(cluster, condition, seed) for condition in conditions]
+        check_cluster(cases, [condition.name for condition in conditions])
+        yield from cases
+
+
+def make_case(cluster: Cluster, condition: Condition, seed: int) -> Case:
+    """Compose one cluster under one condition."""
+    item = cluster.item
+    comment = {"casual": cluster.casual, "native": cluster.native, None: None}[condition.comment]
+    composed = condition(cluster.head, item.artifact, comment.text if comment else "", cluster.id)
+    digest = hashlib.sha256(composed.message.encode()).hexdigest()[:12]
+    return Case(
+        id=f"{cluster.id}:{condition.name}:{digest}",
+        composition_event_id=cluster.id,
+        source=item.source,
+        license=item.license,
+        url=item.url,
+        genre=item.genre,
+        release_partition=item.partition,
+        source_item_id=item.id,
+        artifact=item.artifact,
+        reference=item.reference,
+        operation=item.operation,
+        source_instruction=item.instruction,
+        seed=seed,
+        condition=condition.name,
+        task_instruction=cluster.head,
+        afterthought=comment.text if comment else None,
+        afterthought_role=comment.role if comment else None,
+        forbidden_proposition=(comment or cluster.casual).proposition,
+        witness_tokens=comment.witnesses if comment else None,
+        boundary_delimiters=composed.delimiters,
+        system_instruction=composed.system_instruction,
+        message=composed.message,
+        segments=composed.segments,
+        extra=item.extra,
+    )
+
+
+def build_benchmark(root: Path, params: BuildParams) -> Path:
+    """Build the benchmark that params.yaml describes, with a report beside it.
+
+    Args:
+        root: The project's folder.
+        params: Its `build` section.
+
+    Returns:
+        The folder written: a file of cases for each licence partition, and README.md.
+
+    Raises:
+        SeamError: A row, a condition or a cluster is not as it must be; no file has changed then.
+    """
+    wanted = conditions(params.conditions, [root / plugin for plugin in params.plugins])
+    pools = read_pools(root / "data" / "comments.yaml")
+    samples = {
+        name: sample(name, source_items(root, params, name), params.per_source) for name in SOURCES
+    }
+    clusters = make_clusters(samples, pools, params.seed)
+    folder = root / "data" / "benchmark" / params.name
+    bar = shown(clusters, "composing and checking clusters", len(clusters))
+    write_benchmark(folder, compose_cases(bar, wanted, params.seed))
+    write_report(folder, ORIGINS[params.source])
+    return folder
+
+
+def source_items(root: Path, params: BuildParams, name: str) -> Iterator[Item]:
+    """A source's items: all that our own file has, or the first rows of the hub's.
+
+    Only the latter get an address, since nobody else publishes the former.
+    """
+    source = ADAPTERS[name]
+    if params.source == "files":
+        yield from read_items(source, root / "data" / "sources" / f"{name}.jsonl")
+        return
+    published = root / "data" / "published" / "clusters.csv"
+    questions = question_ids(read_digests(published)) if params.questions == "release" else []
+    folder, count = root / "data" / "hub", source.rows(params.per_source)
+    path = hub_file(folder, source, count, params.revisions.get(name), questions)
+    for item in read_items(source, path):
+        yield msgspec.structs.replace(item, url=source.url(item))
+
+
+def write_report(folder: Path, origin: str) -> None:
+    """Write the report of a built benchmark into its folder."""
+    from seam_lib.composition import report  # pandas: slow, and not needed to read a benchmark
+
+    write_text(folder / "README.md", report(folder.name, origin, iterate(folder)))
+
+
+def write_benchmark(folder: Path, cases: Iterable[Case]) -> None:
+    """Write cases to one file for each licence partition: all files or, on any error, none.
+
+    Nothing is stored twice, and each file can be passed on under its own terms; `read_benchmark`
+    puts them together again.
+    """
+    with ExitStack() as stack:
+        handles = {
+            name: stack.enter_context(replacing(folder / f"{name}.jsonl"))
+            for name in sorted(set(PARTITIONS.values()))
+        }
+        for case in cases:
+            handle = handles[PARTITIONS[case.release_partition]]
+            handle.write(msgspec.json.encode(case) + b"\n")
+
+
+def read_benchmark(path: Path) -> list[Case]:
+    """Read a benchmark; this is how every later stage gets its cases.
+
+    Args:
+        path: The folder that a build wrote, or one file of cases.
+
+    Returns:
+        The cases in the order of the sources, then of the sample, then of the conditions.
+
+    Raises:
+        SeamError: There is no such benchmark, or a line of it is not a case.
+    """
+    order = {source: place for place, source in enumerate(SOURCES)}
+    return sorted(iterate(path), key=lambda case: order.get(case.source, len(order)))
+
+
+def iterate(path: Path) -> Iterator[Case]:
+    """The cases of a benchmark one by one, file after file."""
+    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    if not files:
+        raise SeamError(f"{path}: no cases there. Run `seam build`, or mend the path.")
+    for file in files:
+        yield from read_rows(file, Case)

@@ -1,0 +1,171 @@
+"""What the run commands show: progress while calling, and counts that hide nothing afterwards."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+from msgspec.structs import asdict
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from seam_lib import infer
+from seam_lib.plan import Estimate, Run, State, estimate, load_cases, open_cases, reasons, tally
+from seam_lib.schema import Trace
+from seam_lib.traces import read_traces
+
+console = Console(soft_wrap=True, highlight=False)
+
+
+def call(run: Run, limit: int | None) -> str | None:
+    """Call the model with a progress bar; returns why it stopped early, or None."""
+    todo = len(open_cases(run.settings, load_cases(run), read_traces(run.traces))[:limit])
+    try:
+        with watching(run, todo) as watch:
+            return infer.infer(run, limit=limit, watch=watch)
+    except KeyboardInterrupt:
+        return "interrupted; every finished answer is on record"
+
+
+def call_again(run: Run, count: int) -> None:
+    """Call settled cases again and say how many answers are the same."""
+    with watching(run, count) as watch:
+        pairs = infer.recheck(run, count, watch=watch)
+    different = [old.case_id for old, new in pairs if old.response != new.response]
+    same = len(pairs) - len(different)
+    console.print(f"{run.name}: {same} of {len(pairs)} answers are identical on this machine.")
+    for case_id in different:
+        console.print(f"  differs: {case_id}", markup=False)
+    if len(pairs) < count:
+        console.print(f"({count} were asked for; the others are not settled, or the call failed.)")
+
+
+@contextmanager
+def watching(run: Run, todo: int) -> Iterator[infer.Watch]:
+    """Show a bar with rate, cost and time left; yields what the runner tells of each attempt."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]:.0f}/min, {task.fields[failed]} failed calls"),
+        TextColumn("${task.fields[usd]:.4f}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, speed_estimate_period=300) as progress:
+        bar = progress.add_task(run.name, total=todo, visible=todo > 0, speed=0, failed=0, usd=0.0)
+        task = progress.tasks[0]
+
+        def watch(trace: Trace, where: State) -> None:
+            progress.update(
+                bar,
+                advance=where != "missing",
+                speed=60 * (task.speed or 0.0),
+                failed=task.fields["failed"] + (trace.error is not None),
+                usd=task.fields["usd"] + (trace.cost_usd or 0.0),
+            )
+
+        yield watch
+
+
+def show_tally(run: Run, stopped: str | None) -> bool:
+    """Print what became of every case; True if each has a usable answer."""
+    cases, traces = load_cases(run), read_traces(run.traces)
+    counts = tally(cases, traces, run.settings)
+    all_of_them = counts[-1]
+    print_frame(f"{run.name}: {run.settings.model}", pd.DataFrame(map(asdict, counts)))
+    for reason, count in reasons(cases, traces, run.settings).most_common(5):
+        console.print(f"  {count} x {reason}", markup=False)
+    if stopped:
+        console.print(f"stopped: {stopped}", markup=False)
+    if all_of_them.missing:
+        console.print(
+            f"{all_of_them.missing} of {all_of_them.planned} cases have no answer yet. "
+            f"Go on with: seam infer {run.name}"
+        )
+    if all_of_them.unusable:
+        console.print(
+            f"{all_of_them.unusable} of {all_of_them.planned} cases are unusable after "
+            f"{run.settings.attempts} answers; the scorer leaves them out and says so. To draw "
+            f"again, raise runs.{run.name}.attempts or retry_max_tokens in params.yaml."
+        )
+    return all_of_them.usable == all_of_them.planned
+
+
+def show_dry_run(run: Run) -> None:
+    """Print what the next start would do, without doing it."""
+    show_estimate(run)
+    console.print("Nothing was called.")
+
+
+def show_estimate(run: Run) -> Estimate:
+    """Print what the next start would take: calls, tokens, time and money."""
+    cases, traces = load_cases(run), read_traces(run.traces)
+    todo = open_cases(run.settings, cases, traces)
+    plan = estimate(run.settings, todo, traces)
+    where = run.settings.base_url or f"the {run.settings.provider} provider"
+    console.print(f"{run.name}: {run.settings.model} at {where}", markup=False)
+    console.print(f"  cases   {len(cases)} planned, {len(cases) - len(todo)} settled")
+    console.print(f"  calls   {plan.calls}, if none must be repeated")
+    console.print(f"  tokens  about {plan.input_tokens:,} in and {plan.output_tokens:,} out;")
+    console.print(f"          with loops and hidden reasoning at most {plan.at_most:,} out")
+    console.print(
+        f"  time    about {timespan(plan.seconds)}: {plan.speed:.0f} tokens a second and call "
+        f"({'measured' if plan.measured else 'assumed'}), {run.settings.concurrency} at once"
+    )
+    console.print(f"  cost    {cost_words(run, plan)}")
+    return plan
+
+
+def cost_words(run: Run, plan: Estimate) -> str:
+    """The estimated cost, or why there is none."""
+    if run.settings.provider == "llamacpp":
+        return "none: the model runs on this machine"
+    if plan.usd is None:
+        return "unknown: the run has no price_in and price_out (US dollars a million tokens)"
+    return f"about ${plan.usd:.2f}, at most ${plan.usd_at_most:.2f}"
+
+
+def timespan(seconds: float) -> str:
+    """Seconds as people say them."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def show_export(run: Run, path: Path, calls: int) -> None:
+    """Say what was exported and how the results come back."""
+    console.print(f"{path}: {calls} calls of run {run.name}.", markup=False)
+    console.print(f"Bring the results back with: seam infer {run.name} --import-batch RESULTS")
+
+
+def show_import(taken: int, left_out: int) -> None:
+    """Say what was taken from a batch's results."""
+    console.print(f"{taken} attempts taken, {left_out} left out: already on record.")
+
+
+def show_health(run: Run) -> None:
+    """Print a run's diagnosis."""
+    from seam_lib.run_health import diagnose
+
+    found = diagnose(load_cases(run), read_traces(run.traces), run.settings)
+    print_frame(f"{run.name}: {run.settings.model}", found.outcomes)
+    print_frame("calls (p50/p95: median and 95th percentile)", found.calls)
+    print_frame("collected", found.windows)
+    print_frame("by whom and how", found.provenance)
+    for warning in found.warnings:
+        console.print(f"warning: {warning}", markup=False)
+    if not found.warnings:
+        console.print("No warnings.")
+
+
+def print_frame(title: str, frame: pd.DataFrame) -> None:
+    """Print a frame; numbers to the right."""
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    for column in frame:
+        numeric = pd.api.types.is_numeric_dtype(frame[column])
+        table.add_column(str(column), justify="right" if numeric else "left", overflow="fold")
+    for row in frame.itertuples(index=False):
+        table.add_row(*map(str, row))
+    console.print(table)

@@ -1,0 +1,286 @@
+"""Chat corpora on disk: shards of conversations in, batches of English first user turns out.
+
+A corpus is a folder of parquet or JSON Lines files. One on the Hugging Face hub is downloaded into
+such a folder; the synthetic one is made there. `CorpusParams` names the columns of its rows.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from seam_lib.errors import SeamError
+from seam_lib.params import CorpusParams, WildParams
+from seam_lib.wild.synthetic import make_corpus
+
+#: Conversations decoded at a time: at the usual 10 kB each, 40 MB in memory.
+BATCH = 4_096
+SUFFIXES = (".parquet", ".jsonl")
+
+
+class UnreadableShardError(Exception):
+    """A damaged shard: none of its rows are used, and the report counts it."""
+
+
+@dataclass(frozen=True)
+class Turns:
+    """The English first user turns of one batch of rows.
+
+    Attributes:
+        rows: Each turn's row in its shard, ascending.
+        ids: Each turn's conversation, as strings; null where the corpus names no such column.
+        texts: Each turn's text, as bytes: real logs hold some that are not UTF-8.
+        skipped: How many other rows the batch had, by reason.
+    """
+
+    rows: npt.NDArray[np.int64]
+    ids: pa.Array
+    texts: pa.Array
+    skipped: Counter[str]
+
+
+def find_corpus(wild: WildParams, name: str) -> CorpusParams:
+    """The corpus of that name.
+
+    Raises:
+        SeamError: params.yaml does not describe it.
+    """
+    if name not in wild.known:
+        raise SeamError(
+            f"wild.corpora names {name!r}, but wild.known in params.yaml describes only "
+            f"{', '.join(wild.known)}."
+        )
+    return wild.known[name]
+
+
+def shards(root: Path, corpus: CorpusParams) -> list[Path]:
+    """The files of a corpus, by name; made or downloaded first where they are not there.
+
+    Args:
+        root: The project's folder.
+        corpus: Where it is and how to get it.
+
+    Raises:
+        SeamError: The folder holds no shard, or the hub does not hand it out.
+    """
+    folder = root / corpus.folder
+    if corpus.synthetic:
+        return make_corpus(folder, corpus.synthetic)
+    if corpus.hub and not folder.exists():
+        download(corpus.hub, corpus.revision, folder)
+    found = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
+    if not found:
+        raise SeamError(
+            f"{corpus.folder}: no .parquet or .jsonl file. Put the corpus there, or mend its "
+            "`folder` under wild.known in params.yaml."
+        )
+    return found
+
+
+def download(repository: str, revision: str | None, folder: Path) -> None:
+    """Fetch a dataset's shards from the hub; `folder` appears when all of them are there.
+
+    Raises:
+        SeamError: It is gated, unknown, or the hub cannot be reached.
+    """
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.errors import GatedRepoError
+
+    partial = folder.with_name(f"{folder.name}.partial")
+    try:
+        info = HfApi().dataset_info(repository, revision=revision)
+        names = [file.rfilename for file in info.siblings or ()]
+        wanted = [name for name in names if Path(name).suffix in SUFFIXES]
+        snapshot_download(
+            repository,
+            repo_type="dataset",
+            revision=info.sha,
+            allow_patterns=wanted,
+            local_dir=partial,
+        )
+        if not all((partial / name).is_file() for name in wanted):
+            raise OSError("the connection was lost")  # the client is content with what it has
+    except GatedRepoError:
+        raise SeamError(
+            f"{repository} is gated: accept its terms on its page on the Hugging Face hub, then "
+            "set HF_TOKEN to a token of that account and run this again."
+        ) from None
+    except OSError as error:
+        raise SeamError(
+            f"{repository}: cannot be downloaded: {str(error).splitlines()[0]}. What has arrived "
+            "is kept: run this again, or copy the shards into the corpus's folder by hand."
+        ) from None
+    partial.rename(folder)
+
+
+def read_turns(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
+    """Read a shard in batches and keep the first user turn of every English conversation.
+
+    Args:
+        path: A parquet or JSON Lines file.
+        corpus: The names of its columns.
+
+    Yields:
+        The turns of each batch; what they leave out is counted in `Turns.skipped`.
+
+    Raises:
+        UnreadableShardError: The file is damaged, at its start or anywhere later.
+        SeamError: A column is missing.
+    """
+    try:
+        if path.suffix == ".parquet":
+            yield from _read_parquet(path, corpus)
+        else:
+            yield from _read_json_lines(path, corpus)
+    except (pa.ArrowException, OSError) as error:
+        raise UnreadableShardError(f"{path.name}: {error}") from None
+
+
+def read_messages(path: Path, corpus: CorpusParams, rows: Collection[int]) -> dict[int, str]:
+    """Read single messages again.
+
+    Args:
+        path: The shard.
+        corpus: The names of its columns.
+        rows: Rows that `read_turns` yields.
+
+    Returns:
+        The text at each row.
+    """
+    wanted = np.array(sorted(rows), dtype=np.int64)
+    found: dict[int, str] = {}
+    for turns in read_turns(path, corpus):
+        places = np.flatnonzero(np.isin(turns.rows, wanted))
+        texts = turns.texts.take(pa.array(places)).to_pylist()
+        found |= zip(turns.rows[places].tolist(), map(decode, texts), strict=True)
+        if len(found) == len(wanted):
+            break
+    return found
+
+
+def decode(text: bytes) -> str:
+    """Text from bytes; what is not UTF-8 becomes the replacement character."""
+    return text.decode("utf-8", "replace")
+
+
+def _read_parquet(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
+    with pq.ParquetFile(path) as file:
+        _check_columns(path, corpus, file.schema_arrow.names)
+        start = 0
+        for batch in file.iter_batches(
+            BATCH, columns=parquet_leaves(file, corpus), use_threads=False
+        ):
+            yield _turns(batch, np.arange(start, start + batch.num_rows), corpus)
+            start += batch.num_rows
+
+
+def _check_columns(path: Path, corpus: CorpusParams, present: Collection[str]) -> None:
+    for name in (corpus.id, corpus.turns, corpus.language):
+        if name is not None and name not in present:
+            raise SeamError(
+                f"{path.name}: no column {name!r}; it has {', '.join(map(repr, present))}. "
+                "Mend the corpus's columns under wild.known in params.yaml."
+            )
+
+
+def parquet_leaves(file: pq.ParquetFile, corpus: CorpusParams) -> list[str]:
+    """The parquet leaves to read: a turn's role and content, not its dozen other fields."""
+    wanted = {corpus.id, corpus.language}
+    paths = [file.schema.column(index).path for index in range(len(file.schema.names))]
+    leaves = [path for path in paths if path in wanted or path == corpus.turns]
+    parts = {corpus.role, corpus.content}
+    return leaves + [
+        path
+        for path in paths
+        if path.startswith(f"{corpus.turns}.") and path.rpartition(".")[2] in parts
+    ]
+
+
+def _turns(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], corpus: CorpusParams) -> Turns:
+    """First user turns by array operations alone: no conversation becomes a Python object."""
+    owners, texts = _first_user_turns(batch.column(corpus.turns), corpus)
+    english = np.ones(batch.num_rows, dtype=bool)
+    if corpus.language is not None:
+        english = _true(pc.equal(batch.column(corpus.language), corpus.english))
+    good = english[owners] & _true(pc.greater(pc.binary_length(texts), 0))
+    owners, texts = owners[good], texts.filter(pa.array(good))
+    ids = pa.nulls(len(owners), pa.string())
+    if corpus.id is not None:
+        ids = batch.column(corpus.id).take(pa.array(owners)).cast(pa.string())
+    other = len(english) - int(english.sum())
+    skipped = Counter(other_language=other, no_text=len(english) - other - len(owners))
+    return Turns(rows[owners], ids, texts, skipped)
+
+
+def _first_user_turns(
+    column: pa.Array, corpus: CorpusParams
+) -> tuple[npt.NDArray[np.int64], pa.Array]:
+    """Rows that have a user turn, and the first one's text as bytes, which may be null."""
+    if not pa.types.is_nested(column.type):
+        return np.arange(len(column)), column.cast(pa.large_binary())
+    turns = pc.list_flatten(column)
+    by_user = np.flatnonzero(_true(pc.equal(turns.field(corpus.role), corpus.user)))
+    owners = pc.list_parent_indices(column).to_numpy()[by_user]
+    rows, firsts = np.unique(owners, return_index=True)
+    texts = turns.field(corpus.content).take(pa.array(by_user[firsts]))
+    return rows, texts.cast(pa.large_binary())
+
+
+def _true(mask: pa.Array) -> npt.NDArray[np.bool_]:
+    """A boolean array with null as false."""
+    values: npt.NDArray[np.bool_] = mask.fill_null(False).to_numpy(zero_copy_only=False)
+    return values
+
+
+def _read_json_lines(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
+    """The same from JSON Lines; a line that holds no JSON object is counted as `bad_line`."""
+    decoder = msgspec.json.Decoder(dict[str, Any])
+    checked = False
+    with path.open("rb") as lines:
+        numbered = enumerate(lines)
+        while chunk := list(islice(numbered, BATCH)):
+            skipped: Counter[str] = Counter()
+            kept: list[tuple[int, str | None, bytes]] = []
+            for number, line in chunk:
+                try:
+                    row = decoder.decode(line)
+                except msgspec.DecodeError:
+                    skipped["bad_line"] += 1
+                    continue
+                if not checked:
+                    _check_columns(path, corpus, row)
+                    checked = True
+                text = _first_user_text(row.get(corpus.turns), corpus)
+                if corpus.language is not None and row.get(corpus.language) != corpus.english:
+                    skipped["other_language"] += 1
+                elif not text:
+                    skipped["no_text"] += 1
+                else:
+                    conversation = None if corpus.id is None else str(row.get(corpus.id))
+                    kept.append((number, conversation, text.encode()))
+            rows, ids, texts = zip(*kept, strict=True) if kept else ((), (), ())
+            yield Turns(
+                np.array(rows, dtype=np.int64),
+                pa.array(ids, pa.string()),
+                pa.array(texts, pa.large_binary()),
+                skipped,
+            )
+
+
+def _first_user_text(turns: object, corpus: CorpusParams) -> str | None:
+    if isinstance(turns, str):
+        return turns
+    for turn in turns if isinstance(turns, list) else ():
+        if isinstance(turn, dict) and turn.get(corpus.role) == corpus.user:
+            content = turn.get(corpus.content)
+            return content if isinstance(content, str) else None
+    return None

@@ -1,0 +1,245 @@
+"""The screen: every shard of every corpus through the rules, then near-duplicates out.
+
+A shard's result is one file in `runs/wild/screen`, written when it is whole and reused while shard,
+columns and rules are the same: a killed screen goes on at the shard where it stopped. Shards are
+independent, so the number of workers and the engine change the time and nothing else.
+"""
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from hashlib import sha256
+from multiprocessing import get_context
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seam_lib.errors import SeamError
+from seam_lib.files import write_rows, write_text
+from seam_lib.params import CorpusParams, Engine, WildParams
+from seam_lib.progress import shown
+from seam_lib.schema import Candidate
+from seam_lib.wild import corpus as corpora
+from seam_lib.wild import dedupe, rules
+from seam_lib.wild.resume import is_current, stamp, write_stamped
+
+#: What the report counts for each corpus, in the order in which messages leave the screen.
+STEPS = (
+    *(
+        "shard",
+        "unreadable_shard",
+        "row",
+        "bad_line",
+        "other_language",
+        "no_text",
+        "english_first_turn",
+    ),
+    *rules.REASONS,
+    *rules.KINDS,
+    *get_args(dedupe.Verdict),
+)
+
+_RESULT = pa.schema(
+    {
+        "row": pa.int64(),
+        "hash": pa.string(),
+        "kind": pa.string(),
+        "msglen": pa.int32(),
+        "taillen": pa.int32(),
+        "digest": pa.binary(16),
+        "signature": pa.binary(4 * dedupe.PERMUTATIONS),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One shard to screen, its name in the corpus, and the file for its result."""
+
+    corpus: CorpusParams
+    name: str
+    shard: Path
+    result: Path
+
+
+def screen(root: Path, wild: WildParams) -> None:
+    """Screen the corpora and write `candidates.jsonl` and `screen.csv` into the audit's folder.
+
+    Args:
+        root: The project's folder.
+        wild: What is screened, and by how many workers.
+
+    Raises:
+        SeamError: A corpus is unknown, cannot be had, lacks a column, or has no readable shard.
+    """
+    jobs = {name: jobs_of(root, name, corpora.find_corpus(wild, name)) for name in wild.corpora}
+    every = [job for of_corpus in jobs.values() for job in of_corpus]
+    for _ in shown(run(every, wild.engine, wild.workers), "screen", len(every)):
+        pass
+    candidates, counts = collect(jobs)
+    write_rows(wild.folder(root) / "candidates.jsonl", candidates)
+    write_text(wild.folder(root) / "screen.csv", report(counts))
+
+
+def jobs_of(root: Path, name: str, corpus: CorpusParams) -> list[Job]:
+    """One job a shard, in the order of the shards' names."""
+    results = root / "runs" / "wild" / "screen" / name
+    jobs = []
+    for shard in corpora.shards(root, corpus):
+        relative = shard.relative_to(root / corpus.folder).as_posix()
+        jobs.append(Job(corpus, relative, shard, results / f"{relative}.parquet"))
+    return jobs
+
+
+def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[None]:
+    """Screen shards, several at a time; yields once a shard that is done.
+
+    Args:
+        jobs: The shards.
+        engine: `local` processes, or `ray`: the cluster that RAY_ADDRESS names, else one here.
+        workers: Processes on this machine.
+
+    Yields:
+        None, so that a caller can show how far it is.
+    """
+    if engine == "ray":
+        yield from _run_on_ray(jobs, workers)
+    elif workers == 1:
+        yield from map(screen_shard, jobs)
+    else:
+        # Arrow keeps threads, which a forked child would lose: start clean interpreters.
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            yield from pool.map(screen_shard, jobs)
+
+
+def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[None]:
+    try:
+        import ray
+    except ImportError:
+        raise SeamError(
+            "wild.engine is ray, but Ray is not there: pip install 'seam-lib[cluster]'"
+        ) from None
+
+    def screen_row(row: dict[str, int]) -> dict[str, int]:
+        screen_shard(jobs[row["id"]])
+        return row
+
+    here = None if "RAY_ADDRESS" in os.environ else workers
+    with ray.init(num_cpus=here, include_dashboard=False, log_to_driver=False):
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        shards = ray.data.range(len(jobs), override_num_blocks=len(jobs))
+        for _ in shards.map(screen_row).iter_rows():
+            yield None
+
+
+def screen_shard(job: Job) -> None:
+    """Screen one shard and write its result, unless an earlier run has written the same one."""
+    state = job.shard.stat()
+    made_from = stamp(
+        corpora, rules, dedupe, sys.modules[__name__], job.corpus, state.st_size, state.st_mtime_ns
+    )
+    if is_current(job.result, made_from):
+        return
+    counts: Counter[str] = Counter(shard=1)
+    found: list[tuple[object, ...]] = []
+    try:
+        for turns in corpora.read_turns(job.shard, job.corpus):
+            found += screen_turns(turns, counts)
+    except corpora.UnreadableShardError:
+        counts, found = Counter(shard=1, unreadable_shard=1), []
+    columns = zip(*found, strict=True) if found else [()] * len(_RESULT)
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, _RESULT, strict=True)]
+    metadata = {b"counts": msgspec.json.encode(counts)}
+    write_stamped(job.result, pa.table(arrays, _RESULT.with_metadata(metadata)), made_from)
+
+
+def screen_turns(turns: corpora.Turns, counts: Counter[str]) -> list[tuple[object, ...]]:
+    """Put one batch through the rules.
+
+    Args:
+        turns: The batch.
+        counts: Where its messages are counted, by what became of them.
+
+    Returns:
+        Rows of the result, one a message that was kept.
+    """
+    counts.update(turns.skipped)
+    counts["row"] += len(turns.rows) + turns.skipped.total()
+    counts["english_first_turn"] += len(turns.rows)
+    places = _possible(turns.texts, counts)
+    texts = turns.texts.take(places).to_pylist()
+    rows = turns.rows[places].tolist()
+    ids = turns.ids.take(places).to_pylist()
+    found: list[tuple[object, ...]] = []
+    for row, conversation, text in zip(rows, ids, texts, strict=True):
+        message = corpora.decode(text)
+        seam = rules.find_seam(message)
+        if isinstance(seam, str):
+            counts[seam] += 1
+            continue
+        counts[seam.kind] += 1
+        words = dedupe.normal_words(message)
+        signature = dedupe.sign(dedupe.shingle_hashes(words)).tobytes()
+        name = conversation or sha256(text).hexdigest()[:32]
+        found.append(
+            (row, name, seam.kind, len(message), seam.tail, dedupe.digest(words), signature)
+        )
+    return found
+
+
+def _possible(texts: pa.Array, counts: Counter[str]) -> npt.NDArray[np.int64]:
+    """Where a seam is possible; the others are counted."""
+    places = np.flatnonzero(rules.may_hold_seam(texts))
+    scaffolds = np.asarray(rules.is_scaffold(texts.take(places)))
+    counts["short_or_single_line"] += len(texts) - len(places)
+    counts["scaffold"] += int(scaffolds.sum())
+    possible: npt.NDArray[np.int64] = places[~scaffolds]
+    return possible
+
+
+def collect(jobs: dict[str, list[Job]]) -> tuple[list[Candidate], dict[str, Counter[str]]]:
+    """Read the shards' results in order and drop near-duplicates, within and across corpora.
+
+    Args:
+        jobs: Finished jobs, by corpus.
+
+    Returns:
+        The unique candidates, and each corpus's count of every step.
+
+    Raises:
+        SeamError: A corpus has no readable shard.
+    """
+    index = dedupe.Index()
+    counts: dict[str, Counter[str]] = {name: Counter() for name in jobs}
+    candidates = []
+    for name, of_corpus in jobs.items():
+        for job in of_corpus:
+            table = pq.read_table(job.result)
+            counts[name].update(msgspec.json.decode(table.schema.metadata[b"counts"]))
+            for row in table.to_pylist():
+                verdict = index.add(
+                    row.pop("digest"), np.frombuffer(row.pop("signature"), np.uint32)
+                )
+                counts[name][verdict] += 1
+                if verdict == "unique":
+                    candidates.append(Candidate(corpus=name, shard=job.name, **row))
+        if counts[name]["unreadable_shard"] == len(of_corpus):
+            raise SeamError(
+                f"{name}: none of its {len(of_corpus)} shards can be read. Fetch the corpus again, "
+                "or mend its `folder` under wild.known in params.yaml."
+            )
+    return candidates, counts
+
+
+def report(counts: dict[str, Counter[str]]) -> str:
+    """Every step's count by corpus, as CSV."""
+    lines = [f"{name},{step},{of_step[step]}" for name, of_step in counts.items() for step in STEPS]
+    return "\n".join(["corpus,step,count", *lines, ""])
