@@ -278,11 +278,12 @@ def correlations(marginal: pd.DataFrame, settings: AnalysisParams) -> pd.DataFra
     return pd.DataFrame(rows, columns=["condition", "models", "rho", "p"])
 
 
-def design(paired: pd.DataFrame) -> pd.DataFrame:
+def design(paired: pd.DataFrame, family: int | None = None) -> pd.DataFrame:
     """The smallest paired difference that each contrast's size resolves at 80% power.
 
     Args:
-        paired: The frame of `contrasts`; the models of a contrast are its Holm family.
+        paired: The frame of `contrasts`.
+        family: Models over which Holm adjusts; by default those of each contrast in the frame.
 
     Returns:
         Columns condition_a, condition_b, n (smallest over models), discordant (median), alone,
@@ -294,7 +295,7 @@ def design(paired: pd.DataFrame) -> pd.DataFrame:
         psi = float(((group["a_only"] + group["b_only"]) / group["n"]).median())
         alone, holm = (
             stats.resolvable_difference(n, psi, 0.05 / m) if psi else np.nan
-            for m in (1, len(group))
+            for m in (1, family or len(group))
         )
         rows.append(
             {"condition_a": a, "condition_b": b, "n": n, "discordant": psi}

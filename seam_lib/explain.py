@@ -77,6 +77,42 @@ def to_html(parts: Iterable[Piece]) -> str:
     )
 
 
+def card(judgment: Judgment) -> str:
+    """One judgment as HTML: the comment, the verdict, both responses with their pieces marked."""
+    case, verdict = judgment.case, judgment.verdict
+    label = f"absorbed ({verdict.tier})" if verdict else "not absorbed"
+    treated = to_html(pieces(judgment.treated, verdict.evidence if verdict else ()))
+    return (
+        f"<p><b>{escape(case.id)}</b>: {label}<br>"
+        f"Comment: <i>{escape(case.afterthought or '')}</i></p>"
+        f'<pre style="{_BLOCK}">{treated}</pre>'
+        f"<details><summary>The clean response</summary>"
+        f'<pre style="{_BLOCK}">{to_html(pieces(judgment.clean))}</pre></details>'
+    )
+
+
+_BLOCK = (
+    "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere;"
+    "border-left:3px solid #8888;padding-left:1em"
+)
+
+
+def telling(judgments: Iterable[Judgment]) -> dict[str, Judgment]:
+    """The shortest case of each kind: one for each tier that fired, one for each step that removed.
+
+    Returns:
+        Judgments by kind: a tier's name, or "removed as STEP" of a case that was not absorbed.
+    """
+    found: dict[str, Judgment] = {}
+    for judgment in sorted(judgments, key=lambda j: (len(j.treated.response), j.model, j.case.id)):
+        if judgment.verdict:
+            found.setdefault(judgment.verdict.tier, judgment)
+        else:
+            for removal in judgment.treated.artifact.removals:
+                found.setdefault(f"removed as {removal.step}", judgment)
+    return dict(sorted(found.items()))
+
+
 def printable(text: str) -> str:
     """Show characters that would act unseen: a model's answer must not steer a terminal or a page.
 

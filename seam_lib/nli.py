@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import httpx
 from rich.console import Console
 from rich.progress import track
 
@@ -207,9 +208,11 @@ def load_classifier(name: str) -> TransformersClassifier:
             stacklevel=2,
         )
     torch.set_num_threads(len(os.sched_getaffinity(0)))
+    local = Path(name).is_dir() or not _hub_answers()
+    loader: Any = AutoModelForSequenceClassification
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name)
-        model = AutoModelForSequenceClassification.from_pretrained(name)  # type: ignore[no-untyped-call]
+        tokenizer = AutoTokenizer.from_pretrained(name, local_files_only=local)
+        model = loader.from_pretrained(name, local_files_only=local)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise SeamError(
@@ -220,6 +223,17 @@ def load_classifier(name: str) -> TransformersClassifier:
     libraries = f"transformers {transformers.__version__}, torch {torch.__version__}"
     shown = folder.name if folder.is_dir() else name
     return TransformersClassifier(model, tokenizer, f"{shown} at {revision}, {libraries}")
+
+
+def _hub_answers() -> bool:
+    """Ask once, with little patience; without an answer, only what is on this machine counts."""
+    from huggingface_hub.constants import ENDPOINT
+
+    try:
+        httpx.head(ENDPOINT, timeout=10)
+    except httpx.HTTPError:
+        return False
+    return True
 
 
 def _digest(folder: Path) -> str:

@@ -15,8 +15,8 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 #: What one 32-bit word holds, so that Python's and numpy's generators take it alike.
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 
-#: Where `seam try` keeps the settings of its runs, a file each.
-TRIED = "data/runs"
+#: Where `seam try` keeps the settings of its runs, a file each, and how their names begin.
+TRIED, TRIAL = "data/runs", "try-"
 
 
 class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
@@ -137,6 +137,10 @@ class WildParams(msgspec.Struct, forbid_unknown_fields=True):
     known: dict[str, CorpusParams]
     engine: Engine
     workers: int
+    judge: RunParams
+    judged: int | None
+    annotated: int
+    seed: int
 
     def folder(self, root: Path) -> Path:
         """Where the audit's tracked results go."""

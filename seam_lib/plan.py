@@ -222,6 +222,20 @@ def tally(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> li
     return [*(row for row in rows.values() if row.planned), total]
 
 
+def require_all(run: Run, counts: list[Tally], stopped: str | None) -> None:
+    """Let nothing go on from a run that still lacks answers; unusable ones are on record.
+
+    Raises:
+        SeamError: A case has no answer yet; says why the run stopped and how to go on.
+    """
+    missing, planned = counts[-1].missing, counts[-1].planned
+    if missing:
+        raise SeamError(
+            f"run {run.name}: {missing} of {planned} cases have no answer yet"
+            f"{f' (stopped: {stopped})' if stopped else ''}. Go on with: seam infer {run.name}"
+        )
+
+
 def reasons(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> Counter[str]:
     """Why tried cases lack a usable answer: the last error or defect of each, counted."""
     last = (

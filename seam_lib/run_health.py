@@ -69,18 +69,35 @@ def diagnose(cases: list[Case], traces: Sequence[Trace], settings: RunParams) ->
     )
 
 
+def answers(cases: list[Case], traces: Iterable[Trace]) -> pd.DataFrame:
+    """Each answer on record beside its artifact's length, for a look at cut-offs.
+
+    Returns:
+        Columns condition, artifact characters, answer tokens, and kind: whole, cut off or empty.
+        Answers whose tokens were not reported are left out.
+    """
+    attempts = by_case(cases, traces)
+    rows = [
+        (case.condition, len(case.artifact), trace.usage["output_tokens"], _kind(trace))
+        for case in cases
+        for trace in attempts[case.id]
+        if trace.error is None and "output_tokens" in trace.usage
+    ]
+    return pd.DataFrame(rows, columns=["condition", "artifact characters", "answer tokens", "kind"])
+
+
 def _calls(traces: list[Trace]) -> dict[str, object]:
     """Attempts of one condition by outcome; latency and length as median/95th percentile."""
-    answers = [t for t in traces if t.error is None]
-    reasons = [unusable_reason(t.response, t.finish_reason) or "" for t in answers]
-    seconds = [t.seconds for t in answers if t.seconds]  # batches record no latency
-    tokens = [t.usage["output_tokens"] for t in answers if "output_tokens" in t.usage]
+    came = [t for t in traces if t.error is None]
+    kinds = Counter(map(_kind, came))
+    seconds = [t.seconds for t in came if t.seconds]  # batches record no latency
+    tokens = [t.usage["output_tokens"] for t in came if "output_tokens" in t.usage]
     return {
         "calls": len(traces),
-        "failed": len(traces) - len(answers),
-        "empty": sum(reason.startswith("empty") for reason in reasons),
-        "cut off": sum(reason.startswith("cut off") for reason in reasons),
-        "loops": sum(map(_loops_somewhere, answers)),
+        "failed": len(traces) - len(came),
+        "empty": kinds["empty"],
+        "cut off": kinds["cut off"],
+        "loops": sum(map(_loops_somewhere, came)),
         "s p50/p95": _percentiles(seconds, 1),
         "tokens p50/p95": _percentiles(tokens, 0),
     }
@@ -88,12 +105,12 @@ def _calls(traces: list[Trace]) -> dict[str, object]:
 
 def _window(traces: list[Trace]) -> dict[str, object]:
     """When one condition was collected, and how many of its answers depart from the run."""
-    answers = [t for t in traces if t.error is None]
-    times = sorted(t.started_at[:16].replace("T", " ") for t in answers)
+    came = [t for t in traces if t.error is None]
+    times = sorted(t.started_at[:16].replace("T", " ") for t in came)
     return {
         "first": times[0] if times else "",
         "last": times[-1] if times else "",
-        "departures": sum(map(_departs, answers)),
+        "departures": sum(map(_departs, came)),
     }
 
 
@@ -173,6 +190,14 @@ def _middle(traces: list[Trace]) -> datetime | None:
     """When the middle answer of a condition was asked for: stray retries do not move it."""
     times = sorted(datetime.fromisoformat(t.started_at) for t in traces if t.error is None)
     return times[len(times) // 2] if times else None
+
+
+def _kind(trace: Trace) -> str:
+    """Whether an answer is whole, cut off or empty."""
+    reason = unusable_reason(trace.response, trace.finish_reason)
+    if reason is None:
+        return "whole"
+    return "empty" if reason.startswith("empty") else "cut off"
 
 
 def _departs(trace: Trace) -> bool:

@@ -13,6 +13,7 @@ from seam_lib.run_tables import Panel, display_names, read_panel, run_tables
 from seam_lib.run_words import (
     cautions,
     comment_words,
+    in_order,
     literal,
     resolution,
     semantic_tier,
@@ -153,7 +154,7 @@ def settings_words(result: RunResult) -> list[str]:
         f"most {settings.max_tokens} tokens an answer, {settings.attempts} answers at most a case.",
         f"Labels: scoring rules {result.scoring.rules}. {semantic_tier(result.scoring)}",
         "Conditions: "
-        + ", ".join(CONDITION_NAMES.get(c, c) for c in result.scoring.planned)
+        + ", ".join(CONDITION_NAMES.get(c, c) for c in in_order(result.scoring.planned))
         + ", each against clean.",
         "`statistics.json` holds every number at full use, with the SHA-256 of every input; "
         "`tables/` holds each table as CSV, Markdown and LaTeX.",
@@ -174,7 +175,7 @@ def page(title: str, text: str, svg: str) -> str:
     drawing = f'<figure role="img" aria-label="Figure 2">{svg[svg.index("<svg") :]}</figure>'
     before, after = (parser.render(part) for part in text.split(FIGURE))
     shell = jinja2.Environment(autoescape=True).from_string(
-        (Path(__file__).parent / "report.html").read_text(encoding="utf-8")
+        (Path(__file__).parent / "templates/report.html").read_text(encoding="utf-8")
     )
     return shell.render(title=title, body=before + drawing + after)
 

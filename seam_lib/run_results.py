@@ -18,7 +18,7 @@ from seam_lib.digests import compare, read_digests
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, sha256
 from seam_lib.labels import LabelSet, Record, label_set, read_labels
-from seam_lib.params import load_params
+from seam_lib.params import TRIAL, load_params
 from seam_lib.plan import Run, load_cases, load_run
 from seam_lib.run_health import Health, diagnose
 from seam_lib.schema import CONDITIONS, SOURCES, Case, Output
@@ -104,14 +104,20 @@ def analyse_run(root: Path, name: str, family: Sequence[str] | None = None) -> R
 
 
 def runs_beside(root: Path, name: str) -> list[str]:
-    """A run, and the scored runs of params.yaml over the same benchmark, in params.yaml's order."""
-    benchmark, runs = load_run(root, name).settings.benchmark, load_params(root).runs
-    others = [
+    """A run, and the scored runs of params.yaml over the same benchmark, in params.yaml's order.
+
+    Trials stand beside no other run: the pipeline's reports do not depend on them.
+    """
+    runs = load_params(root).runs
+    benchmark = load_run(root, name).settings.benchmark
+    beside = [
         other
         for other, settings in runs.items()
-        if settings.benchmark == benchmark and load_run(root, other).labels.exists()
+        if settings.benchmark == benchmark
+        and not other.startswith(TRIAL)
+        and load_run(root, other).labels.exists()
     ]
-    return others if name in others else [name, *others]
+    return beside if name in beside else [name, *beside]
 
 
 def planned_contrasts(cases: Iterable[Case]) -> tuple[tuple[str, str], ...]:
@@ -155,7 +161,8 @@ def _read(run: Run) -> _Scored:
         )
     _check_fresh(run)
     clusters = sorted({case.composition_event_id for case in cases})
-    read = read_labels(path, clusters=clusters)
+    conditions = {case.condition for case in cases}
+    read = read_labels(path, clusters=clusters, conditions=conditions)
     if len(read.models) > 1:
         raise SeamError(f"{path}: holds {len(read.models)} models; the labels of a run hold one.")
     records = (msgspec.structs.replace(record, model=run.name) for record in read.records())

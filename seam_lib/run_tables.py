@@ -91,7 +91,7 @@ def panel_table(result: RunResult, panel: Panel) -> Table:
 def contrast_table(name: str, analysis: Analysis, names: dict[str, str]) -> Table:
     """A run's contrasts with their reading in words."""
     table = tables.contrast_table(analysis, names)
-    words = [reading(row) for _, row in analysis.contrasts.iterrows()]
+    words = [reading(row.difference, row.p_holm) for row in analysis.contrasts.itertuples()]
     return replace(table, name=name, display=table.display.assign(**{"b absorbs": words}))
 
 

@@ -1,11 +1,13 @@
 """What a run's numbers do and do not say, in sentences. Numbers come in, Markdown goes out."""
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from seam_lib.run_results import RunResult
+from seam_lib.schema import CONDITIONS
 from seam_lib.score import LEXICAL_ONLY, Provenance
 from seam_lib.tables import CONDITION_NAMES, percent, points
 
@@ -35,7 +37,8 @@ def cautions(result: RunResult) -> list[str]:
     if result.scoring.nli == "off":
         said.append(LEXICAL_ONLY)
     said += usability(result.scoring)
-    return said + [f"**Warning.** {literal(warning)}." for warning in result.health.warnings]
+    warnings = (literal(words[:1].upper() + words[1:]) for words in result.health.warnings)
+    return said + [f"**Warning.** {words}." for words in warnings]
 
 
 def _reach(design: pd.DataFrame) -> str:
@@ -58,7 +61,7 @@ def usability(scoring: Provenance) -> list[str]:
     lost = {c: n - scoring.labelled.get(c, 0) for c, n in scoring.planned.items()}
     if not any(lost.values()):
         return []
-    where = ", ".join(f"{n} under {_name(c)}" for c, n in lost.items() if n)
+    where = ", ".join(f"{lost[c]} under {_name(c)}" for c in in_order(lost) if lost[c])
     return [
         f"**Unusable answers.** {sum(lost.values())} of {sum(scoring.planned.values())} planned "
         "pairs have no label, since the answer or its clean counterpart was empty, cut off, failed "
@@ -66,11 +69,11 @@ def usability(scoring: Provenance) -> list[str]:
     ]
 
 
-def reading(row: pd.Series) -> str:
+def reading(difference: float, p_holm: float) -> str:
     """A contrast in words: whether condition b absorbs less or more, at Holm's p below .05."""
-    if row["p_holm"] >= 0.05:
+    if not p_holm < 0.05:  # also where no pair is left to test
         return "not resolved"
-    return "less" if row["difference"] > 0 else "more"
+    return "less" if difference > 0 else "more"
 
 
 def resolution(design: pd.DataFrame, family: int) -> list[str]:
@@ -108,11 +111,12 @@ def without_departures(result: RunResult) -> str:
     if not result.departing:
         return "Every answer was drawn with the run's own decoding."
     keys = ["condition_a", "condition_b"]
-    both = result.analysis.contrasts.merge(result.unaltered, on=keys, suffixes=("", "_kept"))
+    both = result.analysis.contrasts.merge(result.unaltered, "left", keys, suffixes=("", "_own"))
     changed = [
-        f"{_name(row['condition_a'])}/{_name(row['condition_b'])} ({before}, then {after})"
-        for _, row in both.iterrows()
-        if (before := reading(row)) != (after := reading(_kept(row)))
+        f"{_name(row.condition_a)}/{_name(row.condition_b)} ({before}, then {after})"
+        for row in both.itertuples()
+        if (before := reading(row.difference, row.p_holm))
+        != (after := reading(row.difference_own, row.p_holm_own))
     ]
     verdict = f"These change: {', '.join(changed)}." if changed else "No reading changes."
     return (
@@ -120,11 +124,6 @@ def without_departures(result: RunResult) -> str:
         f"again with another decoding, since the first was unusable (Appendix F). Without them: "
         f"{verdict}"
     )
-
-
-def _kept(row: pd.Series) -> pd.Series:
-    kept = {name: row[f"{name}_kept"] for name in ("difference", "p_holm")}
-    return pd.Series({**row.to_dict(), **kept})
 
 
 def comment_words(sensitivity: pd.DataFrame) -> str:
@@ -144,6 +143,12 @@ def comment_words(sensitivity: pd.DataFrame) -> str:
 def literal(text: str) -> str:
     """Text as Markdown that renders as the text itself, whatever characters it holds."""
     return re.sub(r"([\\`*_\[\]<>|~&])", r"\\\1", " ".join(text.split()))
+
+
+def in_order(conditions: Iterable[str]) -> list[str]:
+    """Conditions in the paper's order, then those of one's own."""
+    found = set(conditions)
+    return [c for c in CONDITIONS if c in found] + sorted(found - set(CONDITIONS))
 
 
 def _name(condition: str) -> str:

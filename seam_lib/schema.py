@@ -126,7 +126,7 @@ class Label(msgspec.Struct, kw_only=True):
 
 
 class Candidate(msgspec.Struct, kw_only=True, frozen=True):
-    """A message of a chat corpus that the screen kept; the text itself stays in the corpus."""
+    """A message of a chat corpus that the screen kept; its text stays in the corpus."""
 
     corpus: str
     shard: str
@@ -135,3 +135,18 @@ class Candidate(msgspec.Struct, kw_only=True, frozen=True):
     kind: Literal["paste_with_tail", "fence_trailing"]
     msglen: int
     taillen: int
+
+    @property
+    def id(self) -> str:
+        """The message's place, which is unique; a hash may come twice."""
+        return f"{self.corpus}/{self.shard}/{self.row}"
+
+
+class Judgement(Candidate, kw_only=True, frozen=True):
+    """What the judge said of a candidate; `genuine` is None where its answer cannot be parsed."""
+
+    judge: str
+    asked: str
+    genuine: bool | None
+    confidence: float | None = None
+    genre: str | None = None

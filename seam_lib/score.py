@@ -18,7 +18,7 @@ from seam_lib.cascade import Entailment, Question, Verdict, lexical, semantic
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, sha256, write_json, write_rows
 from seam_lib.health import unusable
-from seam_lib.schema import Case, Label, Output
+from seam_lib.schema import TREATED, Case, Label, Output
 
 #: The scorer version of the paper whose rules these are.
 RULES = "2.4.3"
@@ -51,6 +51,7 @@ class Drop(msgspec.Struct, frozen=True):
 
     case_id: str
     model: str
+    condition: str
     reason: str
 
 
@@ -107,7 +108,7 @@ def judge(
         else:
             flaw = flaws.get((model, case_id))
             side, flaw = ("treated", flaw) if flaw else ("clean", flaws.get(clean_key, "missing"))
-            drops.append(Drop(case_id, model, f"{side} response unusable: {flaw}"))
+            drops.append(Drop(case_id, model, case.condition, f"{side} response unusable: {flaw}"))
     return (_ask(judgments, engine) if engine else judgments), drops
 
 
@@ -228,6 +229,38 @@ def score_files(
     write_rows(labels_path, map(to_label, judgments))
     write_json(provenance_path(labels_path), msgspec.to_builtins(provenance))
     return provenance
+
+
+def coverage(made: Provenance) -> list[dict[str, str | int]]:
+    """What became of the planned cases.
+
+    Returns:
+        One row a condition: condition, planned, labelled, treated unusable, clean unusable (or
+        missing), unanswered.
+    """
+    rows: list[dict[str, str | int]] = []
+    for condition in in_order(made.planned):
+        planned = made.planned[condition]
+        reasons = [drop.reason for drop in made.dropped if drop.condition == condition]
+        treated = sum(reason.startswith("treated") for reason in reasons)
+        labelled = made.labelled.get(condition, 0)
+        rows.append(
+            {
+                "condition": condition,
+                "planned": planned,
+                "labelled": labelled,
+                "treated unusable": treated,
+                "clean unusable": len(reasons) - treated,
+                "unanswered": planned - labelled - len(reasons),
+            }
+        )
+    return rows
+
+
+def in_order(conditions: Iterable[str]) -> list[str]:
+    """Distinct treated conditions: the paper's in its order, then any others."""
+    distinct = set(conditions)
+    return [*(name for name in TREATED if name in distinct), *sorted(distinct - set(TREATED))]
 
 
 def provenance_path(labels_path: Path) -> Path:

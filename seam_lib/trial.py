@@ -18,7 +18,7 @@ import yaml
 from seam_lib.build import build_benchmark, read_benchmark, write_benchmark, write_report
 from seam_lib.errors import SeamError
 from seam_lib.files import write_text
-from seam_lib.params import TRIED, RunParams, load_params
+from seam_lib.params import TRIAL, TRIED, RunParams, load_params
 from seam_lib.plan import Run
 from seam_lib.schema import Case
 
@@ -58,7 +58,7 @@ def trial_name(model: str) -> str:
     plain = re.sub(r"[^a-z0-9.]+", "-", model.rsplit("/", 1)[-1].lower()).strip("-.")
     if not plain:
         raise SeamError(f"{model!r} gives no name for files. Choose one with --name.")
-    return f"try-{plain.removeprefix('try-')}"
+    return TRIAL + plain.removeprefix(TRIAL)
 
 
 def save_trial(run: Run) -> Path:
@@ -89,7 +89,7 @@ def take_part(root: Path, benchmark: str, limit: int) -> str:
         The part's name; a larger part holds every smaller one.
     """
     cases = take_clusters(read_benchmark(root / "data" / "benchmark" / benchmark), limit)
-    name = f"try-{benchmark}-{len(cases)}"
+    name = f"{TRIAL}{benchmark}-{len(cases)}"
     folder = root / "data" / "benchmark" / name
     write_benchmark(folder, cases)
     write_report(

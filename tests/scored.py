@@ -29,7 +29,7 @@ def scored_project(folder: Path, url: str, names: Sequence[str], **build: Any) -
     """The same with scored runs of the stand-in at `url`, under each of the names."""
     root = report_project(folder, **build)
     settings = {"benchmark": "small", "provider": "openai", "model": "standin-1", "base_url": url}
-    change_params(root, lambda params: params.update(runs=dict.fromkeys(names, settings)))
+    change_params(root, lambda params: params.update(runs={name: dict(settings) for name in names}))
     build_benchmark(root, load_params(root).build)
     for name in names:
         run = load_run(root, name)

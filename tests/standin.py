@@ -1,4 +1,4 @@
-"""A stand-in for a model: an OpenAI-compatible server whose answers a digest decides.
+"""A stand-in for a model: a server of both protocols, whose answers a digest decides.
 
 It returns the text below the task and keeps the comment in some of the messages: often at a bare
 seam, seldom outside boundary tags. Some first answers are cut off, so that a retry departs.
@@ -34,22 +34,38 @@ def lot(message: str) -> int:
     return int(hashlib.sha256(message.encode()).hexdigest(), 16) % 100
 
 
+def chat(body: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a request of OpenAI's protocol."""
+    message = body["messages"][-1]["content"]
+    cut_off = body.get("temperature") == 0 and lot(message) >= 100 - CUT_OFF
+    choice = {
+        "message": {"role": "assistant", "content": edit(message)},
+        "finish_reason": "length" if cut_off else "stop",
+    }
+    usage = {"prompt_tokens": len(message) // 4, "completion_tokens": len(message) // 5}
+    return {"id": "standin", "model": body["model"], "choices": [choice], "usage": usage}
+
+
+def message(body: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a request of Anthropic's protocol."""
+    text = edit(body["messages"][-1]["content"])
+    content = [{"type": "text", "text": text}]
+    return {"id": "standin", "model": body["model"], "content": content, "stop_reason": "end_turn"}
+
+
+def batch(calls: str) -> str:
+    """The results of a file of OpenAI's batch format; none is cut off."""
+    results = []
+    for call in map(json.loads, calls.splitlines()):
+        response = {"status_code": 200, "body": chat(call["body"] | {"temperature": 1})}
+        results.append({"custom_id": call["custom_id"], "response": response, "error": None})
+    return "".join(f"{json.dumps(result)}\n" for result in results)
+
+
 class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        message = body["messages"][-1]["content"]
-        cut_off = body.get("temperature") == 0 and lot(message) >= 100 - CUT_OFF
-        answer: dict[str, Any] = {
-            "id": "standin",
-            "model": body["model"],
-            "choices": [
-                {
-                    "message": {"role": "assistant", "content": edit(message)},
-                    "finish_reason": "length" if cut_off else "stop",
-                }
-            ],
-            "usage": {"prompt_tokens": len(message) // 4, "completion_tokens": len(message) // 5},
-        }
+        answer = message(body) if self.path.endswith("/messages") else chat(body)
         content = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")

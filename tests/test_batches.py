@@ -48,6 +48,7 @@ def test_what_a_batch_leaves_open_is_exported_again_under_its_tag(run: Run, tmp_
     export_batch(run, batch)
     engine(batch, results, choices=[{"message": {"content": "cut"}, "finish_reason": "length"}])
     assert import_batch(run, results) == (12, 0)
+    assert import_batch(run, results) == (0, 12), "these answers have been counted"
     assert export_batch(run, batch) == 12
     assert json.loads(batch.read_text().splitlines()[0])["body"]["temperature"] == 1.0
     engine(batch, results)

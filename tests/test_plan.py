@@ -17,6 +17,7 @@ from seam_lib.plan import (
     open_cases,
     reasons,
     record,
+    require_all,
     retry_seed,
     state,
     tally,
@@ -107,6 +108,17 @@ def test_the_tally_leaves_no_case_out(plan: list[list[object]]) -> None:
     assert total.planned == len(CASES) == sum(row.planned for row in rows)
     assert total.missing == len(open_cases(RUN, CASES, log))
     assert total.usable == sum(trace in makes for makes in plan)
+
+
+def test_nothing_goes_on_from_a_run_that_lacks_answers(tmp_path: Path) -> None:
+    run = trial_run(tmp_path)
+    log = [cut(case) for case in CASES for _ in range(3)]
+    require_all(run, tally(CASES, log, run.settings), None)  # unusable, but on record
+    counts = tally(CASES, log[:-1], run.settings)
+    with pytest.raises(
+        SeamError, match=r"1 of 12 .* \(stopped: why\)\. Go on with: seam infer trial"
+    ):
+        require_all(run, counts, "why")
 
 
 def test_reasons_quote_the_last_defect_of_each_case() -> None:

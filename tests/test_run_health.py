@@ -7,7 +7,7 @@ from trial import trace, trial_cases
 
 from seam_lib.loops import repeats
 from seam_lib.params import RunParams
-from seam_lib.run_health import Health, diagnose
+from seam_lib.run_health import Health, answers, diagnose
 from seam_lib.schema import CONDITIONS, Case, Trace
 from seam_lib.traces import message_digest, messages
 
@@ -109,6 +109,20 @@ def test_a_run_that_has_not_begun_is_no_mishap() -> None:
     assert found.warnings == []
     assert found.outcomes.iloc[-1]["missing"] == len(CASES)
     assert len(found.provenance) == 0
+
+
+def test_answers_stand_beside_the_length_of_their_artifact() -> None:
+    case = CASES[0]
+    log = [
+        answered(case, finish_reason="length"),
+        answered(case, response=None, finish_reason=None, error="timeout: none"),
+        answered(case, response=" "),
+        answered(case),
+    ]
+    found = answers(CASES, log)
+    assert list(found["kind"]) == ["cut off", "empty", "whole"]
+    assert set(found["artifact characters"]) == {len(case.artifact)}
+    assert set(found["answer tokens"]) == {7}
 
 
 @pytest.mark.parametrize(

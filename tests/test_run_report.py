@@ -21,7 +21,7 @@ from seam_lib.cli import app
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, write_rows
 from seam_lib.run_report import page, write_report
-from seam_lib.run_results import RunResult, analyse_run, comments, planned_contrasts
+from seam_lib.run_results import RunResult, analyse_run, comments, planned_contrasts, runs_beside
 from seam_lib.run_tables import read_panel, run_tables
 from seam_lib.schema import CONDITIONS, TREATED, Output
 
@@ -78,6 +78,17 @@ def test_a_run_over_another_benchmark_is_not_beside_it(copy: Path) -> None:
     shutil.copytree(copy / "data/benchmark/small", copy / "data/benchmark/other")
     change_params(copy, lambda params: params["runs"]["second"].update(benchmark="other"))
     assert analyse_run(copy, "first").family == ("first",)
+
+
+def test_a_trial_stands_beside_no_other_run(copy: Path) -> None:
+    for name in ("labels/{}.jsonl", "labels/{}.meta.json", "outputs/{}.jsonl"):
+        shutil.copy(copy / "data" / name.format("second"), copy / "data" / name.format("try-x"))
+    (copy / "data/runs").mkdir()
+    (copy / "data/runs/try-x.yaml").write_text(
+        "{benchmark: small, provider: openai, model: standin-1}", encoding="utf-8"
+    )
+    assert analyse_run(copy, "first").family == ("first", "second")
+    assert runs_beside(copy, "try-x") == ["try-x", "first", "second"]
 
 
 def test_a_condition_of_ones_own_is_compared_with_those_of_its_comment(project: Path) -> None:
@@ -163,7 +174,7 @@ def test_lost_pairs_are_counted_by_condition(result: RunResult) -> None:
 
 def test_warnings_of_the_traces_stand_beside_the_numbers(result: RunResult) -> None:
     health = replace(result.health, warnings=["served by <b>two</b> models"])
-    assert r"**Warning.** served by \<b\>two\</b\> models." in words(replace(result, health=health))
+    assert r"**Warning.** Served by \<b\>two\</b\> models." in words(replace(result, health=health))
 
 
 @pytest.mark.parametrize(
@@ -185,19 +196,20 @@ def test_the_resolvable_difference_in_words(
 
 
 def test_a_reading_needs_significance() -> None:
-    row = pd.Series({"difference": 0.2, "p_holm": 0.05, "condition_b": "boundary"})
-    assert run_words.reading(row) == "not resolved"
-    row["p_holm"] = 0.049
-    assert run_words.reading(row) == "less"
-    row["difference"] = -0.2
-    assert run_words.reading(row) == "more"
+    assert run_words.reading(0.2, 0.05) == "not resolved"
+    assert run_words.reading(0.2, 0.049) == "less"
+    assert run_words.reading(-0.2, 0.049) == "more"
+    assert run_words.reading(np.nan, np.nan) == "not resolved"
 
 
 def test_departures_that_change_a_reading_are_named(result: RunResult) -> None:
-    assert "No reading changes" in run_words.without_departures(result)
+    same = replace(result, unaltered=result.analysis.contrasts)
+    assert "No reading changes" in run_words.without_departures(same)
     flipped = result.unaltered.assign(p_holm=0.0, difference=-0.5)
     said = run_words.without_departures(replace(result, unaltered=flipped))
     assert "These change: newline/blank (" in said and "then more)" in said
+    emptied = run_words.without_departures(replace(result, unaltered=flipped[:0]))
+    assert "then more" not in emptied
     nothing = replace(result, departing=0)
     assert "run's own decoding" in run_words.without_departures(nothing)
 

@@ -11,13 +11,18 @@ from hypothesis import strategies as st
 from scratch import ROOT
 from typer.testing import CliRunner
 
+from seam_lib.artifact import extract
 from seam_lib.build import read_benchmark
 from seam_lib.cli import app
+from seam_lib.comments import read_pools
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, write_rows
 from seam_lib.labels import read_labels
 from seam_lib.schema import Case, Label, Output
-from seam_lib.score import judge, provenance_path, read_provenance, score_files, to_label
+from seam_lib.score import coverage, judge, provenance_path, read_provenance, score_files, to_label
+
+POOLS = read_pools(ROOT / "data" / "comments.yaml")
+COMMENTS = [*POOLS.casual, *(comment for pool in POOLS.native.values() for comment in pool)]
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +51,21 @@ def test_the_comment_verbatim_inside_the_artifact_always_fires(
     assert len(labels) == 480
     missed = [label for label in labels if label.tier != "lexical_witness"]
     assert missed == []
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(
+    st.lists(st.sampled_from(["Town A grew.", "It is big", "", "- a list", "# A title", "2. b"])),
+    st.integers(0, 9),
+    st.sampled_from([comment.text for comment in COMMENTS]),
+    st.sampled_from(["{}", "On an unrelated note, {}", "(Note: {})", "> {}", "**Side note:** {}"]),
+)
+def test_wherever_the_comment_stands_in_the_artifact_it_stays(
+    lines: list[str], place: int, comment: str, frame: str
+) -> None:
+    lines.insert(place, frame.format(comment))
+    for genre in ("prose", "technical"):
+        assert comment in extract("\n".join(lines), genre).text
 
 
 @pytest.mark.parametrize(
@@ -159,6 +179,10 @@ def test_provenance_names_tier_inputs_and_counts(cases: list[Case], tmp_path: Pa
     assert made.planned["newline"] == 1
     assert "newline" not in made.labelled
     assert [drop.case_id for drop in made.dropped] == [outputs[1].case_id]
+    assert coverage(made)[0] == {
+        **{"condition": "newline", "planned": 1, "labelled": 0, "treated unusable": 1},
+        **{"clean unusable": 0, "unanswered": 0},
+    }
     with pytest.raises(SeamError, match="Score the run again"):
         read_provenance(tmp_path / "none.jsonl")
 

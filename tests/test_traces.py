@@ -66,7 +66,7 @@ def test_two_processes_refuse_each_other_and_a_killed_one_leaves_no_lock(tmp_pat
     path = tmp_path / "r.jsonl"
     context = multiprocessing.get_context("fork")
     held = context.Event()
-    other = context.Process(target=_hold, args=(path, held))
+    other = context.Process(target=_hold, args=(path, held), daemon=True)
     other.start()
     assert held.wait(20)
     refusal = f"process {other.pid} is at work on this run.*Wait for it or end it"

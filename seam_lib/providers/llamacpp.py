@@ -63,6 +63,7 @@ def serve(model: str, server: ServerParams) -> Iterator[str]:
     params.port = 0
     params.n_parallel = 1
     params.cache_prompt = False
+    params.cache_ram_mib = 0  # else it keeps the state of every prompt, up to 8 GB, for nothing
     params.n_ctx = server.context
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = server.threads
     params.verbosity = -1

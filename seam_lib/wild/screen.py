@@ -21,12 +21,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
-from rich.console import Console
-from rich.progress import track
 
 from seam_lib.errors import SeamError
 from seam_lib.files import write_rows, write_text
 from seam_lib.params import CorpusParams, Engine, WildParams
+from seam_lib.progress import shown
 from seam_lib.schema import Candidate
 from seam_lib.wild import corpus as corpora
 from seam_lib.wild import dedupe, rules
@@ -81,29 +80,13 @@ def screen(root: Path, wild: WildParams) -> None:
     Raises:
         SeamError: A corpus is unknown, cannot be had, lacks a column, or has no readable shard.
     """
-    jobs = {name: jobs_of(root, name, find_corpus(wild, name)) for name in wild.corpora}
-    console = Console(stderr=True)
+    jobs = {name: jobs_of(root, name, corpora.find_corpus(wild, name)) for name in wild.corpora}
     every = [job for of_corpus in jobs.values() for job in of_corpus]
-    done = run(every, wild.engine, wild.workers)
-    for _ in track(done, "screen", len(every), console=console, disable=not console.is_terminal):
+    for _ in shown(run(every, wild.engine, wild.workers), "screen", len(every)):
         pass
     candidates, counts = collect(jobs)
     write_rows(wild.folder(root) / "candidates.jsonl", candidates)
     write_text(wild.folder(root) / "screen.csv", report(counts))
-
-
-def find_corpus(wild: WildParams, name: str) -> CorpusParams:
-    """The corpus of that name.
-
-    Raises:
-        SeamError: params.yaml does not describe it.
-    """
-    if name not in wild.known:
-        raise SeamError(
-            f"wild.corpora names {name!r}, but wild.known in params.yaml describes only "
-            f"{', '.join(wild.known)}."
-        )
-    return wild.known[name]
 
 
 def jobs_of(root: Path, name: str, corpus: CorpusParams) -> list[Job]:
@@ -151,6 +134,7 @@ def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[None]:
 
     here = None if "RAY_ADDRESS" in os.environ else workers
     with ray.init(num_cpus=here, include_dashboard=False, log_to_driver=False):
+        ray.data.DataContext.get_current().enable_progress_bars = False
         shards = ray.data.range(len(jobs), override_num_blocks=len(jobs))
         for _ in shards.map(screen_row).iter_rows():
             yield None
