@@ -30,8 +30,10 @@ verify: .venv/repro
 bench: .venv/test
 	python benchmarks/run.py
 
-notebooks: .venv/repro  ## store every notebook executed, as nbval compares it
-	jupyter nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False notebooks/0*.ipynb
+notebooks: .venv/repro  ## store every notebook executed, as nbval compares it, with nothing of this machine
+	jupyter nbconvert --to notebook --execute --inplace --ExecutePreprocessor.record_timing=False \
+	  --ClearMetadataPreprocessor.enabled=True --ClearMetadataPreprocessor.preserve_cell_metadata_mask=tags \
+	  --ClearMetadataPreprocessor.preserve_nb_metadata_mask=kernelspec notebooks/0*.ipynb
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -39,6 +41,7 @@ notebooks: .venv/repro  ## store every notebook executed, as nbval compares it
 .venv/repro: .venv/bin/python requirements.lock
 	pip install -q --no-deps --require-hashes -r requirements.lock
 	pip install -q --no-deps -e .
+	mkdir -p .venv/etc/ipython && cp notebooks/ipython_kernel_config.py .venv/etc/ipython/
 	@touch $@
 
 .venv/test: .venv/repro requirements-test.lock

@@ -3,6 +3,7 @@
 Colour only repeats what marker, line style and label already say: every figure reads in print.
 """
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seam_lib.analysis import Analysis
+from seam_lib.files import write_bytes
 from seam_lib.schema import CASUAL, SOURCES, TIERS
 from seam_lib.tables import SOURCE_NAMES
 
@@ -60,10 +62,11 @@ def style() -> Iterator[None]:
 
 def save(figure: Figure, stem: Path) -> None:
     """Write STEM.svg, STEM.pdf and STEM.png with nothing in them but the figure."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
     with style():
         for kind, metadata in METADATA.items():
-            figure.savefig(stem.with_suffix(f".{kind}"), metadata=metadata, bbox_inches="tight")
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=metadata, bbox_inches="tight")
+            write_bytes(stem.with_name(f"{stem.name}.{kind}"), buffer.getvalue())
 
 
 def figure2(
@@ -85,13 +88,19 @@ def figure2(
 
     Returns:
         The figure; rates in percent.
+
+    Raises:
+        ValueError: More than five models are marked.
     """
+    marked = list(dict.fromkeys(marked))
+    if len(marked) > len(MARKS):
+        raise ValueError(f"figure 2 marks at most {len(MARKS)} models, not {len(marked)}")
     with style():
         figure = Figure(figsize=(6.4, 4.4), layout="constrained")
         axes = figure.subplots()
         places = range(len(conditions))
         curves = _curves(rates, conditions)
-        grey = curves.drop(index=list(marked))
+        grey = curves.drop(index=marked)
         if background is not None:
             grey = pd.concat([_curves(background, conditions), grey])
         for values in grey.to_numpy():
@@ -100,13 +109,14 @@ def figure2(
             values = curves.loc[model].to_numpy()
             axes.plot(places, values, color=color, marker=marker, linestyle=line, zorder=2)
         if background is None:
-            _side_labels(axes, {names[m]: float(curves.at[m, "newline"]) for m in marked})
+            starts = curves.loc[marked, "newline"].dropna()
+            _side_labels(axes, {names[m]: float(y) for m, y in starts.items()})
         else:
             _intervals(axes, rates, marked, conditions)
             _legend(axes, [names[m] for m in marked], background["model"].nunique())
         axes.set_xticks(places, conditions)
         axes.set_xlim(-0.95 if background is None else -0.3, len(conditions) - 0.9)
-        axes.set_ylim(-1.5, None)
+        axes.set_ylim(-1.5, max(16, axes.get_ylim()[1]))  # room for five names at zero
         axes.set_ylabel("absorption rate (%)")
         axes.set_xlabel("how the seam between paste and comment is marked")
     return figure

@@ -175,7 +175,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         OSError: The disk is full or not writable; `path` is then as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, temporary = tempfile.mkstemp(".tmp", f".{path.name}.", path.parent)
     try:
         with os.fdopen(descriptor, "wb") as handle:
             yield handle

@@ -6,6 +6,7 @@ shows neither label, model nor condition: what does the detector miss? The key t
 item stands for is a file of its own. `verdicts` takes the answers back.
 """
 
+import hashlib
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -104,8 +105,9 @@ def page(name: str, items: Sequence[Item], open_label: bool) -> str:
         }
         for item in items
     ]
-    html = environment.get_template("review.html.j2").render(packet=name, items=shown)
-    return html + "\n"
+    digest = hashlib.sha256(repr(shown).encode()).hexdigest()[:12]  # answers are kept by packet
+    template = environment.get_template("review.html.j2")
+    return template.render(packet=name, digest=digest, items=shown) + "\n"
 
 
 def _marked(judgment: Judgment) -> str:

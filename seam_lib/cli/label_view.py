@@ -24,22 +24,19 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
     """Print the rates of a file of labels by condition, and how they were made."""
     labels = read_labels(labels_path, conditions=provenance.planned)
     tier_names = TIERS[:2] if provenance.nli == "off" else TIERS
+    short = " / ".join(name.split("_")[1] for name in tier_names)
     frame = rates(labels).merge(tiers(labels), on=["model", "condition"])
-    names = ["model", "condition", "absorbed", "rate", "95% interval", *tier_names]
-    table = Table(*names, title="Absorption")
-    for row in frame.to_dict("records"):
-        table.add_row(
-            row["model"],
-            row["condition"],
-            f"{row['k']} of {row['n']}",
-            f"{row['rate']:.1%}",
-            f"{row['low']:.1%} to {row['high']:.1%}",
-            *(str(row[tier]) for tier in tier_names),
-        )
-    console.print(table)
-    console.print(f"Semantic tier: {provenance.nli}.")
-    if provenance.nli == "off":
-        console.print(LEXICAL_ONLY)
+    for model, rows in frame.groupby("model", sort=False):
+        table = Table("condition", "absorbed", "rate [95% interval]", short, title=str(model))
+        for row in rows.to_dict("records"):
+            interval = f"{row['rate']:.1%} [{row['low']:.1%}, {row['high']:.1%}]"
+            fired = " / ".join(str(row[name]) for name in tier_names)
+            table.add_row(
+                row["condition"], f"{row['k']} of {row['n']}", Text(interval), Text(fired)
+            )
+        console.print(table)
+    off = provenance.nli == "off"
+    console.print(LEXICAL_ONLY if off else f"Semantic tier: {provenance.nli}", markup=False)
     planned, labelled = sum(provenance.planned.values()), sum(provenance.labelled.values())
     console.print(
         f"{labelled} labels for {planned} planned treated cases; "

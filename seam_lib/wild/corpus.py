@@ -24,6 +24,7 @@ from seam_lib.wild.synthetic import make_corpus
 
 #: Conversations decoded at a time: at the usual 10 kB each, 40 MB in memory.
 BATCH = 4_096
+SUFFIXES = (".parquet", ".jsonl")
 
 
 class UnreadableShardError(Exception):
@@ -76,7 +77,7 @@ def shards(root: Path, corpus: CorpusParams) -> list[Path]:
         return make_corpus(folder, corpus.synthetic)
     if corpus.hub and not folder.exists():
         download(corpus.hub, corpus.revision, folder)
-    found = sorted(path for path in folder.rglob("*") if path.suffix in {".parquet", ".jsonl"})
+    found = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
     if not found:
         raise SeamError(
             f"{corpus.folder}: no .parquet or .jsonl file. Put the corpus there, or mend its "
@@ -91,18 +92,23 @@ def download(repository: str, revision: str | None, folder: Path) -> None:
     Raises:
         SeamError: It is gated, unknown, or the hub cannot be reached.
     """
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import HfApi, snapshot_download
     from huggingface_hub.errors import GatedRepoError
 
     partial = folder.with_name(f"{folder.name}.partial")
     try:
+        info = HfApi().dataset_info(repository, revision=revision)
+        names = [file.rfilename for file in info.siblings or ()]
+        wanted = [name for name in names if Path(name).suffix in SUFFIXES]
         snapshot_download(
             repository,
             repo_type="dataset",
-            revision=revision,
-            allow_patterns=["*.parquet", "*.jsonl"],
+            revision=info.sha,
+            allow_patterns=wanted,
             local_dir=partial,
         )
+        if not all((partial / name).is_file() for name in wanted):
+            raise OSError("the connection was lost")  # the client is content with what it has
     except GatedRepoError:
         raise SeamError(
             f"{repository} is gated: accept its terms on its page on the Hugging Face hub, then "

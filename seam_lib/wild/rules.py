@@ -164,18 +164,21 @@ def find_seam(message: str) -> Seam | Reason:
         message: The first user turn.
 
     Returns:
-        The seam, or why there is none: of the cuts that were tried, the last one's reason.
+        The seam, or why there is none: if several cuts were tried, the first one's reason.
     """
     text = message.replace("\r\n", "\n").strip(_SPACE)
     fences = text.count("```")
     if fences and fences % 2 == 0:
         return _after_fence(text)
-    verdict: Seam | Reason = "short_or_single_line"
-    for gap in ("\n\n", "\n"):
+    reasons: list[Reason] = []
+    for gap in ("\n", "\n\n"):  # what is typed is the last line, or the last paragraph
         cut = text.rfind(gap)
-        if cut > 0 and not isinstance(verdict, Seam):
+        if cut > 0:
             verdict = _after_paste(text, cut + len(gap))
-    return verdict
+            if isinstance(verdict, Seam):
+                return verdict
+            reasons.append(verdict)
+    return reasons[0] if reasons else "short_or_single_line"
 
 
 def turns_to_assistant(tail: str) -> bool:

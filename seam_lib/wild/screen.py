@@ -134,6 +134,7 @@ def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[None]:
 
     here = None if "RAY_ADDRESS" in os.environ else workers
     with ray.init(num_cpus=here, include_dashboard=False, log_to_driver=False):
+        ray.data.DataContext.get_current().enable_progress_bars = False
         shards = ray.data.range(len(jobs), override_num_blocks=len(jobs))
         for _ in shards.map(screen_row).iter_rows():
             yield None
