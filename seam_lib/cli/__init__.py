@@ -8,7 +8,18 @@ import sys
 import typer
 from rich.console import Console
 
-from seam_lib.cli import analysis, build, claims, infer, report, score, specimens, trial, wild
+from seam_lib.cli import (
+    analysis,
+    build,
+    claims,
+    infer,
+    report,
+    review,
+    score,
+    specimens,
+    trial,
+    wild,
+)
 from seam_lib.errors import SeamError
 
 app = typer.Typer(
