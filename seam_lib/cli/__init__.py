@@ -28,7 +28,7 @@ app = typer.Typer(
     add_completion=False,
     help="SEAM: does a model return the user's remark inside the text it was asked to edit?",
 )
-for part in (analysis, build, infer, score, report, trial, claims, specimens, wild):
+for part in (analysis, build, infer, score, review, report, trial, claims, specimens, wild):
     part.register(app)
 
 
