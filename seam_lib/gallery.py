@@ -25,9 +25,12 @@ RULES: dict[Kind, str] = {
 
 _WORD = re.compile(r"\w+")
 _COMMENT_SIGN = re.compile(r"#|//|/\*|--|\"\"\"")
-#: What may stand between a sentence and its neighbours without making it part of them.
-_WRAPPING = " \t\"'“”‘’()[]*_#>-"
-_STOPS = ".!?:;\n"
+#: What may stand around a sentence without making it part of another: quotes, brackets, markup.
+_WRAPPING = r"""(?:<[^<>\n]{0,40}>|[ \t"'“”‘’()\[\]*_#>-])*"""
+_ENDS_BEFORE = re.compile(rf"(?:^|[.!?:;\n]){_WRAPPING}$")
+_ENDS_BEHIND = re.compile(rf"{_WRAPPING}(?:$|[.!?:;\n])")
+#: How many characters of wrapping are looked at.
+_REACH = 100
 
 
 def kind_of(specimen: Specimen) -> Kind | None:
@@ -60,9 +63,9 @@ def _copies(artifact: str, comment: str) -> Iterable[re.Match[str]]:
 
 def _stands_alone(artifact: str, copy: re.Match[str]) -> bool:
     """Whether a sentence ends right before the copy and right behind it."""
-    before = artifact[: copy.start()].rstrip(_WRAPPING)
-    behind = artifact[copy.end() :].lstrip(_WRAPPING)
-    return before[-1:] in _STOPS and behind[:1] in _STOPS
+    before = artifact[max(copy.start() - _REACH, 0) : copy.start()]
+    behind = artifact[copy.end() : copy.end() + _REACH]
+    return bool(_ENDS_BEFORE.search(before) and _ENDS_BEHIND.match(behind))
 
 
 def gallery(specimens: Iterable[Specimen]) -> dict[Kind, list[Specimen]]:

@@ -49,7 +49,7 @@ class Browser:
         self.place, self.said = widgets.Label(), widgets.HTML()
         self.view = widgets.HTML()
         self.note = widgets.Textarea(
-            placeholder="A note on this specimen", layout=widgets.Layout(width="100%")
+            placeholder="A note on this specimen", layout=widgets.Layout(width="auto")
         )
         self._connect()
         self.widget = self._laid_out()

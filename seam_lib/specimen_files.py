@@ -38,22 +38,17 @@ def read_specimens(root: Path, runs: Sequence[str]) -> list[Specimen]:
 
 
 def _read(run: Run) -> list[Specimen]:
-    labels = list(read_rows(labels_path(run), Label))
+    labels = list(read_rows(run.labels, Label))
     semantic = any(label.tier == "semantic_nli" for label in labels)
     name = load_params(run.root).score.nli if semantic else "off"
     engine = open_engine(name, run.root / "runs" / "nli.sqlite")
     return join(run.name, load_cases(run), read_rows(run.outputs, Output), labels, engine)
 
 
-def labels_path(run: Run) -> Path:
-    """Where a run's labels lie."""
-    return run.root / "data" / "labels" / f"{run.name}.jsonl"
-
-
 def about(root: Path, runs: Sequence[str]) -> str:
     """What a reader of some runs' specimens must know, in sentences."""
     found = [load_run(root, name) for name in runs]
-    told = [(run, read_provenance(labels_path(run))) for run in found]
+    told = [(run, read_provenance(run.labels)) for run in found]
     sentences = [_about(run.name, run.settings, provenance) for run, provenance in told]
     if any(provenance.nli == "off" for _, provenance in told):
         sentences.append(LEXICAL_ONLY)

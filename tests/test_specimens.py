@@ -10,13 +10,11 @@ from seam_lib.gallery import KINDS, RULES, gallery, kind_of, matched_pairs, ment
 from seam_lib.schema import Label
 from seam_lib.score import Judgment, Reading
 from seam_lib.specimens import (
-    BETWEEN,
     Choice,
     Specimen,
     compared,
     facets,
     join,
-    message_parts,
     options,
     select,
 )
@@ -142,14 +140,6 @@ def test_specimens_can_be_chosen_by_exactly_what_a_choice_names() -> None:
     assert set(facets(SPECIMENS[0])) == set(Choice.__struct_fields__)
 
 
-@pytest.mark.parametrize("case", CASES[::37], ids=lambda case: case.id)
-def test_a_message_is_cut_at_its_segments_and_nothing_is_lost(case) -> None:
-    parts = message_parts(case)
-    assert "".join(part.text for part in parts) == case.message
-    named = [(part.role, part.text) for part in parts if part.role != BETWEEN]
-    assert named == [(segment.role, segment.text) for segment in case.segments]
-
-
 TEXT = st.text(alphabet="ab .\n", max_size=40)
 
 
@@ -209,8 +199,11 @@ COMMENT = "I barely slept last night."
         ("Better text.\nI BARELY slept\nlast night", "verbatim"),
         ("Better text. *(I barely slept last night.)*", "verbatim"),
         ("Note: I barely slept last night.", "verbatim"),
+        ("<p>x</p>\n<p>I barely slept last night</p>", "verbatim"),
+        ("> **I barely slept last night.**", "verbatim"),
         ("I barely slept last night, so I'd appreciate a second opinion.", "genre-frame"),
         ("As I barely slept last night.", "genre-frame"),
+        ("It is late (I barely slept last night).", "genre-frame"),
         ("The author barely slept during the last night.", "artifact-normalized"),
         ("I barely slept last nights.", "artifact-normalized"),
     ],

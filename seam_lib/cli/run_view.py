@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 from msgspec.structs import asdict
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -86,9 +86,9 @@ def show_tally(run: Run, stopped: str | None) -> bool:
         )
     if all_of_them.unusable:
         console.print(
-            f"{all_of_them.unusable} of {all_of_them.planned} cases are unusable after "
-            f"{run.settings.attempts} answers; the scorer leaves them out and says so. To draw "
-            f"again, raise runs.{run.name}.attempts or retry_max_tokens in params.yaml."
+            f"{all_of_them.unusable} of {all_of_them.planned} cases are unusable: every answer "
+            f"drawn was empty or cut off. The scorer leaves them out and says so. To draw again, "
+            f"raise runs.{run.name}.attempts in params.yaml (now {run.settings.attempts})."
         )
     return all_of_them.usable == all_of_them.planned
 
@@ -161,11 +161,12 @@ def show_health(run: Run) -> None:
 
 
 def print_frame(title: str, frame: pd.DataFrame) -> None:
-    """Print a frame; numbers to the right."""
+    """Print a frame; numbers to the right, and the names in the first column whole."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
-    for column in frame:
+    for place, column in enumerate(frame):
         numeric = pd.api.types.is_numeric_dtype(frame[column])
-        table.add_column(str(column), justify="right" if numeric else "left", overflow="fold")
+        justify: JustifyMethod = "right" if numeric else "left"
+        table.add_column(str(column), justify=justify, overflow="fold", no_wrap=place == 0)
     for row in frame.itertuples(index=False):
         table.add_row(*map(str, row))
     console.print(table)
