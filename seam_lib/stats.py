@@ -156,7 +156,9 @@ def holm(p: Sequence[float]) -> list[float]:
 
     Source: Holm (1979).
     """
-    return [float(x) for x in multipletests(p, method="holm")[1]] if len(p) else []
+    if len(p) < 2:  # nothing to adjust; and statsmodels collects all garbage at each call
+        return [float(x) for x in p]
+    return [float(x) for x in multipletests(p, method="holm")[1]]
 
 
 def resolvable_difference(

@@ -1,5 +1,6 @@
 """The runner against a server that fails, dies and refuses; and killed at any moment itself."""
 
+import asyncio
 import multiprocessing
 import random
 import threading
@@ -192,6 +193,16 @@ def test_a_limit_takes_so_many_cases_and_a_complete_run_calls_nobody(tmp_path: P
         assert max(server.counts.values()) == 1, "nothing is asked twice"
     assert infer(run) is None  # the server is gone, and nobody notices
     assert len(outputs(run)) == 36
+
+
+def test_it_runs_inside_a_running_event_loop_as_in_a_notebook(tmp_path: Path) -> None:
+    async def notebook(run: Run) -> str | None:
+        return infer(run)
+
+    with serving(ok) as server:
+        run = run_on(tmp_path, server.url, cases=trial_cases(1))
+        assert asyncio.run(notebook(run)) is None
+    assert len(outputs(run)) == len(trial_cases(1))
 
 
 def test_a_message_that_has_changed_is_asked_again(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ from typer.testing import CliRunner
 
 from seam_lib import schema
 from seam_lib.cli import app
-from seam_lib.params import load_params
+from seam_lib.cli.run_view import timespan
+from seam_lib.params import RunParams
 from seam_lib.plan import Run, estimate, load_cases
 from seam_lib.verify import copy_tracked
 
@@ -38,7 +39,7 @@ INSTEAD = [
     (r"make (\w+)", r"make -n \1", "minutes and downloads; its recipe is the other tests' subject"),
     (r"source \.venv/bin/activate", "true", "the tests run in such an environment"),
     (r"seam verify", "seam verify --help", "executes every stage: test_verify.py does"),
-    (r"dvc repro (\S+)", r"dvc repro --dry \1", "executes notebooks: the stage's own tests do"),
+    (r"dvc repro analysis@(\S+)", r"seam infer \1; seam score \1", "executes four notebooks"),
     (r"vllm serve .*", "true", "needs vLLM; the stand-in answers in its place"),
     (r"vllm run-batch .*", "answer-batch", "needs vLLM; the stand-in answers in its place"),
     (r"pip install .*", "pip install --help", "downloads"),
@@ -84,7 +85,7 @@ def test_a_reader_gets_through(
     prepare(project)
     for language, text in blocks(page):
         if language == "yaml":
-            put_into_params(project, yaml.safe_load(text))
+            put_into_params(project, yaml.safe_load(text), server)
         elif language == "python":
             (project / "rule.py").write_text(text, encoding="utf-8")
         else:
@@ -101,13 +102,15 @@ def prepare(project: Path) -> None:
     change_params(project, lambda params: params["analysis"].update(bootstrap_draws=200))
 
 
-def put_into_params(project: Path, given: dict[str, Any]) -> None:
-    """Set what a `yaml` block says; a hub build becomes a build from files, and small."""
+def put_into_params(project: Path, given: dict[str, Any], server: str) -> None:
+    """Set what a `yaml` block says; but builds read files and are small, and runs ask `server`."""
 
     def change(params: dict[str, Any]) -> None:
         for section, values in given.items():
             params[section] |= values
         params["build"] |= {"source": "files", "per_source": 2}
+        for run in given.get("runs", {}).values():
+            run["base_url"] = server
 
     change_params(project, change)
 
@@ -117,21 +120,27 @@ def follow(command: str, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if match := re.fullmatch(r"export (\w+)=\.\.\.", command):
         monkeypatch.setenv(match[1], "a-key")
         return
-    words = shlex.split(instead(command))
-    if words == ["answer-batch"]:
-        calls = Path("batch.jsonl").read_text(encoding="utf-8")
-        Path("results.jsonl").write_text(standin.batch(calls), encoding="utf-8")
-    elif words[0] == "seam":
-        url = server.removesuffix("/v1") if "anthropic" in words else server
-        words = [url if word == "URL" else word for word in words[1:]]
-        if words[0] == "try" and "--limit" not in words:
-            words += ["--limit", "12"]  # the whole benchmark only takes longer
-        done = CliRunner().invoke(app, words)
-        assert done.exit_code == 0, f"{command}\n{done.output}\n{done.exception!r}"
-    else:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        ran = subprocess.run(words, env=os.environ | {"PATH": path}, capture_output=True, text=True)
-        assert ran.returncode == 0, f"{command}\n{ran.stdout}\n{ran.stderr}"
+    for part in instead(command).split("; "):
+        words = shlex.split(part)
+        if words == ["answer-batch"]:
+            calls = Path("batch.jsonl").read_text(encoding="utf-8")
+            Path("results.jsonl").write_text(standin.batch(calls), encoding="utf-8")
+        elif words[0] == "seam":
+            seam(words[1:], server)
+        else:
+            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+            ran = subprocess.run(words, env=os.environ | {"PATH": path}, capture_output=True)
+            assert ran.returncode == 0, f"{command}\n{ran.stdout!r}\n{ran.stderr!r}"
+
+
+def seam(words: list[str], server: str) -> None:
+    """Run a `seam` command in this process."""
+    url = server.removesuffix("/v1") if "anthropic" in words else server
+    words = [url if word == "URL" else word for word in words]
+    if words[0] == "try" and "--limit" not in words:
+        words += ["--limit", "12"]  # the whole benchmark only takes longer
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, f"{words}\n{done.output}\n{done.exception!r}"
 
 
 def test_every_stand_in_is_needed() -> None:
@@ -182,11 +191,15 @@ def test_the_figures_caption_follows_from_the_labels() -> None:
 
 
 def test_the_size_of_a_run_is_the_benchmarks() -> None:
-    settings = load_params(ROOT).runs["embedded"]
-    cases = load_cases(Run("embedded", settings, ROOT))
-    plan = estimate(settings, cases, [])
-    said = f"{plan.calls} calls, about {plan.input_tokens // 1000},000 tokens in and "
-    assert f"{said}{plan.output_tokens // 1000},000 out" in " ".join(README.split())
+    settings = RunParams(
+        benchmark="embedded", provider="openai", model="any", price_in=1.0, price_out=5.0
+    )
+    plan = estimate(settings, load_cases(Run("any", settings, ROOT)), [])
+    size = f"{plan.calls} calls, about {plan.input_tokens // 1000},000 tokens in and "
+    cost = f"million tokens about ${plan.usd:.2f}, and about {timespan(plan.seconds)} at "
+    text = " ".join(README.split())
+    assert f"{size}{plan.output_tokens // 1000},000 out" in text
+    assert f"{cost}{plan.speed:.0f} tokens a second and {settings.concurrency} calls at" in text
 
 
 def test_the_embedded_packages_are_those_of_the_extra() -> None:
