@@ -92,7 +92,7 @@ def card(judgment: Judgment) -> str:
 
 
 _BLOCK = (
-    "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere;"
+    "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere;word-break:normal;"
     "border-left:3px solid #8888;padding-left:1em"
 )
 

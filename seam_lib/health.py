@@ -28,16 +28,16 @@ _REFUSAL = re.compile(
 
 
 def unusable(output: Output) -> str | None:
-    """Why a response cannot be scored: error, empty or length; None if it can.
+    """Why a response cannot be scored: length, error or empty; None if it can.
 
     Args:
         output: The latest answer to a case.
     """
+    if output.finish_reason in LENGTH:
+        return "length"
     if output.error:
         return "error"
-    if not (output.response or "").strip():
-        return "empty"
-    return "length" if output.finish_reason in LENGTH else None
+    return None if (output.response or "").strip() else "empty"
 
 
 def returned_code(response: str) -> str:

@@ -2,6 +2,7 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from seam_lib import __doc__ as package_doc
@@ -16,24 +17,31 @@ def seam(*arguments, cwd=None):
     )
 
 
-def commands():
-    return [command.name or command.callback.__name__ for command in app.registered_commands]
+def commands(group, path=()):
+    """Every command and group of commands, with the words that call it."""
+    for name, command in getattr(group, "commands", {}).items():
+        yield (*path, name), command
+        yield from commands(command, (*path, name))
 
 
-def test_help_lists_every_command_with_what_it_does():
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+def test_help_lists_every_command():
     shown = CliRunner().invoke(app, ["--help"]).output
-    assert {"paper", "verify"} <= set(commands())
-    for name in commands():
-        assert f" {name} " in shown
+    assert {("paper",), ("verify",)} <= COMMANDS.keys()
+    for path in COMMANDS:
+        assert f" {path[0]} " in shown
 
 
-@pytest.mark.parametrize("name", commands())
-def test_every_command_explains_itself(name):
-    done = CliRunner().invoke(app, [name, "--help"])
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_explains_itself(path):
+    done = CliRunner().invoke(app, [*path, "--help"])
     assert done.exit_code == 0
-    command = next(c for c in app.registered_commands if c.callback.__name__ == name)
-    first = command.callback.__doc__.splitlines()[0]
-    assert first.split()[0] in done.output
+    assert len(COMMANDS[path].help) > 30
+    assert COMMANDS[path].help.split()[0] in done.output
+    for option in COMMANDS[path].params:
+        assert getattr(option, "help", None) or option.param_type_name == "argument", option.name
 
 
 def test_no_command_is_help_and_not_a_traceback():

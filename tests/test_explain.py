@@ -52,4 +52,4 @@ def test_a_response_cannot_leave_its_place() -> None:
     assert "<b>" not in html
     assert "<i>" not in html
     assert 'title="a&quot;b"' in html
-    assert printable("\x1b\x07\x9b\u202e\r\n\t é") == "␛␇\ufffd\ufffd␍\n\t é"
+    assert printable("\x1b\x07\x9b\u202e\r\n\t é") == "␛␇\ufffd⟨U+202E⟩␍\n\t é"

@@ -16,7 +16,8 @@ from seam_lib.schema import Output
         ({"response": " \n\t"}, "empty"),
         ({"response": "x", "finish_reason": "length"}, "length"),
         ({"response": "x", "finish_reason": "max_tokens"}, "length"),
-        ({"response": "", "finish_reason": "length"}, "empty"),
+        ({"response": "", "finish_reason": "length"}, "length"),
+        ({"response": "x", "finish_reason": "length", "error": "cut off"}, "length"),
     ],
 )
 def test_a_response_is_usable_without_error_text_and_cut(

@@ -14,6 +14,9 @@ pytest.importorskip("transformers", reason="the semantic tier's libraries (extra
 
 from tiny_deberta import WORDS, save_tiny_deberta  # noqa: E402
 
+# Of DeBERTa's own code.
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
