@@ -49,9 +49,9 @@ def write_report(root: Path, result: RunResult) -> Path:
 
 
 def draw(folder: Path, result: RunResult, panel: Panel) -> None:
-    """Figure 2 with the run over the published panel, the run's own conditions at the right."""
-    present = result.analysis.rates["condition"]
-    own = [c for c in present if c not in CONDITIONS]
+    """Figure 2 with the run over the published panel; own conditions of the same comment follow."""
+    pairs = result.analysis.contrasts[["condition_a", "condition_b"]].itertuples(index=False)
+    own = [b for a, b in pairs if a == "newline" and b not in CONDITIONS]
     figure = figures.figure2(
         result.analysis.rates,
         display_names(result),
