@@ -192,3 +192,21 @@ def sha256(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def digests(root: Path, names: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of files, and of all files in folders, by their names.
+
+    Args:
+        root: The folder that the names are relative to.
+        names: Files and folders, such as the inputs of a stage.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        path = root / name
+        if path.is_dir():
+            inside = sorted(file for file in path.rglob("*") if file.is_file())
+            found |= {f"{name}/{f.relative_to(path).as_posix()}": sha256(f) for f in inside}
+        else:
+            found[name] = sha256(path)
+    return found

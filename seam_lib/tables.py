@@ -26,7 +26,7 @@ SOURCE_NAMES = {
     "pararev": "ParaRev",
     "stackexchange": "Stack Exchange",
 }
-#: The rows that the paper chose to print.
+#: The rows that the paper chose to print; a label set of other models has fewer or none of them.
 TABLE4_ROWS = (
     ("deepseek-flash", "newline", "blank"),
     ("deepseek-flash", "newline", "boundary"),
@@ -219,7 +219,7 @@ def contrast_table(analysis: Analysis, names: dict[str, str]) -> Table:
 def selected_contrasts(analysis: Analysis, names: dict[str, str]) -> Table:
     """Table 4: the paper's six comparisons."""
     indexed = analysis.contrasts.set_index(["model", "condition_a", "condition_b"], drop=False)
-    frame = indexed.loc[list(TABLE4_ROWS)]
+    frame = indexed.loc[[row for row in TABLE4_ROWS if row in indexed.index]]
     cells = {
         "conditions": _conditions(frame),
         "n": frame["n"].astype(str).tolist(),
@@ -247,7 +247,7 @@ def native_table(analysis: Analysis, code: pd.DataFrame, names: dict[str, str]) 
     native = paired[paired["condition_b"] == "newline_R"].set_index("model")
     by_model = code.set_index("model")
     rows = []
-    for model in TABLE5_MODELS:
+    for model in (m for m in TABLE5_MODELS if m in native.index):
         row, rates = native.loc[model], by_model.loc[model]
         rows.append(
             {
@@ -262,7 +262,8 @@ def native_table(analysis: Analysis, code: pd.DataFrame, names: dict[str, str]) 
                 "code": f"{100 * rates['newline']:.0f} → {100 * rates['newline_R']:.0f}",
             }
         )
-    data = pd.DataFrame(rows)
+    columns = ["key", "model", "casual", "artifact-native", "increase [95% CI]", "code"]
+    data = pd.DataFrame(rows, columns=columns)
     return Table(
         "table5",
         "Absorption (%) with casual and artifact-native comments; increases in percentage points. "
@@ -279,16 +280,15 @@ def source_table(analysis: Analysis, names: dict[str, str]) -> Table:
     row covers only the four casual ones, so both rows are given.
     """
     rates = analysis.source_rates.set_index(["model", "source"])["rate"]
+    models = [m for m in TABLE6_MODELS if m in rates]
     rows = [
-        {"source": source} | {m: f"{100 * rates[m, source]:.0f}" for m in TABLE6_MODELS}
+        {"source": source} | {m: f"{100 * rates[m, source]:.0f}" for m in models}
         for source in TABLE6_SOURCES
     ]
     for label, conditions in (("casual tiers", CASUAL), ("all tiers", TREATED)):
         covered = analysis.tiers[analysis.tiers["condition"].isin(conditions)]
         fired = covered.groupby("model")[list(TIERS)].sum()
-        rows.append(
-            {"source": label} | {m: "/".join(str(x) for x in fired.loc[m]) for m in TABLE6_MODELS}
-        )
+        rows.append({"source": label} | {m: "/".join(str(x) for x in fired.loc[m]) for m in models})
     data = pd.DataFrame(rows)
     display = data.rename(columns=names)
     display["source"] = [

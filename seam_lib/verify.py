@@ -127,7 +127,14 @@ def _run(command: list[str], folder: Path) -> str:
         "DVC_SITE_CACHE_DIR": str(folder / ".dvc/tmp/site"),  # leave nothing behind
     }
     try:
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+        )
     except FileNotFoundError:
         raise SeamError(f"`{command[0]}` is not installed here; put it on the PATH.") from None
     if done.returncode:

@@ -11,7 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seam_lib.errors import SeamError
-from seam_lib.files import read_rows, sha256, write_bytes, write_json, write_rows, write_text
+from seam_lib.files import (
+    digests,
+    read_rows,
+    sha256,
+    write_bytes,
+    write_json,
+    write_rows,
+    write_text,
+)
 
 
 class Row(msgspec.Struct):
@@ -188,3 +196,11 @@ def test_sha256_is_that_of_the_bytes(tmp_path):
     assert sha256(tmp_path / "empty") == (
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     )
+
+
+def test_digests_name_files_and_what_is_in_folders(tmp_path):
+    for name in ("a.txt", "labels/b.jsonl", "labels/c/d.jsonl"):
+        write_text(tmp_path / name, name)
+    found = digests(tmp_path, ["labels", "a.txt"])
+    assert list(found) == ["labels/b.jsonl", "labels/c/d.jsonl", "a.txt"]
+    assert found["a.txt"] == sha256(tmp_path / "a.txt")

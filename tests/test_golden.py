@@ -1,6 +1,9 @@
 """The published labels against everything that the paper and its release print."""
 
 import io
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -233,3 +236,26 @@ def test_there_are_five_contrasts_of_twenty_models(result):
     assert result.contrasts.groupby(
         ["condition_a", "condition_b"]
     ).size().to_dict() == dict.fromkeys(CONTRASTS, 20)
+
+
+def test_the_stage_makes_the_same_paper_from_the_release_s_files(root, release, tmp_path):
+    """`published.labels` may be a folder of the release's own JSON Lines files."""
+    parameters = {"labels": release, "out": tmp_path / "paper", "figures": tmp_path / "figures"}
+    subprocess.run(
+        [sys.executable, "-m", "papermill", "--no-progress-bar", "--log-level", "ERROR"]
+        + [str(root / "notebooks/04_analysis.ipynb"), str(tmp_path / "out.ipynb")]
+        + [x for name, value in parameters.items() for x in ("-p", name, str(value))],
+        cwd=root,
+        check=True,
+    )
+    for folder in ("paper/tables", "figures"):
+        made = {f.name: f.read_bytes() for f in (tmp_path / folder).iterdir()}
+        tracked = {f.name: f.read_bytes() for f in (root / folder).iterdir()}
+        assert made == tracked
+    made, tracked = (
+        json.loads((folder / "paper/statistics.json").read_text(encoding="utf-8"))
+        for folder in (tmp_path, root)
+    )
+    assert len([name for name in made.pop("inputs") if name.endswith(".labels.jsonl")]) == 20
+    tracked.pop("inputs")
+    assert made == tracked

@@ -127,32 +127,6 @@ def test_models_without_a_label_are_not_in_the_set(tmp_path):
 # --- the release's own files ------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def release(detector, tmp_path_factory):
-    """A folder as the release has it: a file a model, fields that we do not know included."""
-    folder = tmp_path_factory.mktemp("release")
-    for model, rows in detector.frame.groupby("model"):
-        lines = [
-            {
-                "case_id": f"{row.cluster_id}:{row.condition}",
-                "model": model,
-                "source": row.source,
-                "condition": row.condition,
-                "composition_event_id": row.cluster_id,
-                "absorbed": row.absorbed,
-                "tier": row.tier or None,
-                "clean_missing": False,
-                "scorer_version": "2.4.3",
-                "spans": [{"start": 0, "end": 4}],
-            }
-            for row in rows.sample(frac=1, random_state=7).itertuples()
-        ]
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        (folder / f"{model}.labels.jsonl").write_text(text, encoding="utf-8")
-    (folder / "README.md").write_text("not a label file")
-    return folder
-
-
 def test_the_release_s_folder_is_the_same_set(release, detector, names, cluster_ids):
     assert len(list(release.glob("*.jsonl"))) == 20
     assert_same(read_labels(release, names, cluster_ids), detector)

@@ -214,6 +214,31 @@ def test_table_5_pools_the_code_sources(result, published, names):
     assert table.data["key"].tolist() == list(tables.TABLE5_MODELS)
 
 
+def test_tables_of_the_paper_s_choice_keep_the_models_that_are_there(published, names):
+    """A folder with a few of the release's label files is a label set, too."""
+    some = label_set(
+        (r for r in published.records() if r.model in ("claude-opus-4-8", "olmo2-32b")), names
+    )
+    result = analyse(some, QUICK)
+    code = code_rates(some)
+    assert tables.selected_contrasts(result, names).data["key"].tolist() == ["claude-opus-4-8"]
+    assert tables.native_table(result, code, names).data["key"].tolist() == ["claude-opus-4-8"]
+    assert list(tables.source_table(result, names).data) == ["source", "claude-opus-4-8"]
+
+
+def test_tables_of_the_paper_s_choice_may_be_empty(tmp_path):
+    labels = small_set(models=("a",))
+    result = analyse(labels, QUICK)
+    chosen = [
+        tables.selected_contrasts(result, NAMES),
+        tables.native_table(result, code_rates(labels), NAMES),
+        tables.source_table(result, NAMES),
+    ]
+    tables.write_tables(tmp_path, chosen)
+    assert [len(table.data) for table in chosen] == [0, 0, 8]
+    assert (tmp_path / "table4.csv").read_text().startswith("key,conditions,n,")
+
+
 def test_table_7_is_made_from_the_panel_and_the_pins(panel, root, tmp_path):
     table = tables.configuration_table(panel, root / "pyproject.toml", {"More": "yes"})
     rows = table.data.set_index("component")["configuration"]
