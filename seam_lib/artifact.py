@@ -294,9 +294,9 @@ _NOTE = re.compile(
     r"notes?[*_ ]{0,3}:[^\n]*",
     re.MULTILINE,
 )
-# A quotation is one token, so the stops inside it end nothing. A stop inside a word (main.py, 2.5)
-# ends nothing either. A straight quote without a partner on its line quotes nothing.
-_STOP = re.compile(r"""("[^"]*"|“[^“”]*”)|[.!?]+(?!\w)[)\]*_'’”]*""")
+# A quotation is one token, so the stops inside it end nothing; a straight quote without a partner
+# on its line quotes nothing. A stop inside a word (main.py, 2.5) ends nothing either.
+_STOP = re.compile(r"""("[^"]*"|“[^“”]*”)|[.!?]+(?![^\WA-Z])[)\]*_'’”]*""")
 
 
 def notes(text: str) -> Iterator[Span]:
@@ -314,7 +314,7 @@ def sentences(text: str) -> Iterator[Span]:
     match = ANY_SENTENCE.search(folded)
     while match:
         if match.start() >= edges[-1]:
-            edges = _sentence_edges(folded, match.start())
+            edges = _sentence_edges(text, match.start())
         following = bisect_right(edges, match.start())
         yield edges[following - 1], edges[following]
         match = ANY_SENTENCE.search(folded, edges[following])

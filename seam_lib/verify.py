@@ -21,7 +21,16 @@ import yaml
 
 from seam_lib.errors import SeamError
 
-Verdict = Literal["same", "differs", "not made", "edited", "missing", "changed input"]
+Verdict = Literal[
+    "same",
+    "differs",
+    "not made",
+    "edited",
+    "missing",
+    "changed input",
+    "not in dvc.yaml",
+    "not in dvc.lock",
+]
 #: The hash of what is not there.
 ABSENT = "-"
 
@@ -45,7 +54,8 @@ def verify(root: Path, stages: Sequence[str] = ()) -> list[Line]:
             variants.
 
     Returns:
-        One line an output, and one for every input that is not the one on record.
+        One line an output, one for every input that is not the one on record, and one for every
+        stage that only the pipeline or only the record has.
 
     Raises:
         SeamError: dvc.lock is missing or damaged, a stage name is unknown, or a stage fails in the
@@ -65,9 +75,13 @@ def verify(root: Path, stages: Sequence[str] = ()) -> list[Line]:
         made = {out["path"] for s in checked for out in lock.get(s, {}).get("outs", [])}
         lines: list[Line] = []
         for stage in checked:
-            old, new = lock.get(stage, {}), again.get(stage, {})
-            lines.extend(_compare_inputs(stage, old, new, made))
-            lines.extend(_compare_outputs(root, scratch, stage, old, new))
+            if stage not in again:
+                lines.append(Line(stage, "dvc.lock", ABSENT, ABSENT, "not in dvc.yaml"))
+            elif stage not in lock:
+                lines.append(Line(stage, "dvc.yaml", ABSENT, ABSENT, "not in dvc.lock"))
+            else:
+                lines.extend(_compare_inputs(stage, lock[stage], again[stage], made))
+                lines.extend(_compare_outputs(root, scratch, stage, lock[stage], again[stage]))
     return lines
 
 

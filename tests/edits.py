@@ -2,7 +2,10 @@
 
 from hypothesis import strategies as st
 
-from seam_lib.schema import Case, Output
+from seam_lib.artifact import extract
+from seam_lib.cascade import Verdict
+from seam_lib.schema import Case, Output, Segment, Tier
+from seam_lib.score import Judgment, Reading
 
 # Pieces that run into the extraction steps and their borders.
 SIGNS = [*"ab.!? \n\r\t\"“”'’()*_`~-#:", "\n\n", "\n---\n", "```\n", "İ", "\U0001f642"]
@@ -22,3 +25,33 @@ def answers(cases: list[Case], treated: str = "{artifact}\n{comment}") -> list[O
             response = f"```python\n{response}\n```"
         outputs.append(Output(case_id=case.id, model="m", response=response))
     return outputs
+
+
+def judgment(number: int, tier: Tier | None, response: str = "Soup. The menu is bad.") -> Judgment:
+    """A judged answer; the evidence is wherever "menu is bad" stands in the default answer."""
+    case = Case(
+        id=f"coedit:{number}:newline:abc",
+        composition_event_id=f"coedit:{number}",
+        source="coedit",
+        license="MIT",
+        url=None,
+        genre="prose",
+        release_partition="permissive",
+        source_item_id=str(number),
+        artifact="Soup.",
+        reference=None,
+        operation="edit",
+        source_instruction=None,
+        seed=42,
+        condition="newline",
+        task_instruction="Edit.",
+        afterthought="The menu is bad.",
+        afterthought_role=None,
+        forbidden_proposition="the menu is bad",
+        witness_tokens=["menu is bad"],
+        message="",
+        segments=[Segment("typed", "task_instruction", 0, 0, "")],
+    )
+    treated = Reading(response, extract(response, "prose"))
+    verdict = Verdict(tier, ((10, 21),)) if tier else None
+    return Judgment(case, "m", treated, Reading("Soup.", extract("Soup.", "prose")), verdict)

@@ -171,7 +171,8 @@ STEPS = [
         "It is big.",
     ),
     ("sentence", "code", "x = 1  # fine\n# noted your menu remark\ny = 2", "menu", "y = 2"),
-    ("sentence", "prose", "The menu remark was removed from main.py entirely.", "menu", ""),
+    ("sentence", "prose", "The file main.py and 2.5 menus were removed.", "main", ""),
+    ("sentence", "prose", "Town A grew.The menu was removed.It is big.", "menu", "Town A grew."),
 ]
 
 #: One specimen for each phrase: a sentence with it goes, in any genre but code without fences.

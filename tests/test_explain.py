@@ -1,11 +1,11 @@
 """The pieces that show what a label rests on."""
 
-from edits import SHAPES
+from edits import SHAPES, judgment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seam_lib.artifact import extract
-from seam_lib.explain import Piece, pieces, printable, to_html
+from seam_lib.explain import STYLES, Piece, card, pieces, printable, telling, to_html
 from seam_lib.score import Reading
 
 
@@ -45,6 +45,26 @@ def test_pieces_make_up_the_response_and_the_artifact(
     assert "".join(piece.text for piece in found if piece.kind != "removed") == artifact
     marked = {place for start, end in evidence for place in range(start, end)}
     assert sum(len(piece.text) for piece in found if piece.kind == "evidence") == len(marked)
+
+
+def test_a_card_shows_the_verdict_the_comment_and_both_sides() -> None:
+    judged = judgment(1, "lexical_witness", "Soup. The menu is bad. <b>I removed it.")
+    html = card(judged)
+    assert "absorbed (lexical_witness)" in html
+    assert "Comment: <i>The menu is bad.</i>" in html
+    assert f'<span style="{STYLES["evidence"]}" title="">menu is bad</span>' in html
+    assert 'title="sentence"> &lt;b&gt;I removed it.</span>' in html
+    assert "The clean response" in html
+
+
+def test_the_shortest_case_of_each_kind_is_shown() -> None:
+    long, short = (judgment(n, "lexical_witness", "Soup. " * n + "menu is bad") for n in (9, 2))
+    report = judgment(3, None, "Soup.\n\n---\n\nI removed it.")
+    silent = judgment(4, None, "Soup.")
+    assert telling([long, report, silent, short]) == {
+        "lexical_witness": short,
+        "removed as trailing report": report,
+    }
 
 
 def test_a_response_cannot_leave_its_place() -> None:

@@ -3,6 +3,7 @@ import xml.etree.ElementTree as ET
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import pandas as pd
 import pytest
 from labelsets import QUICK, small_set
 from matplotlib.colors import to_rgb
@@ -10,7 +11,7 @@ from matplotlib.colors import to_rgb
 from seam_lib import figures
 from seam_lib.analysis import analyse
 from seam_lib.labels import label_set
-from seam_lib.schema import CASUAL, TREATED
+from seam_lib.schema import CASUAL, TIERS, TREATED
 
 NAMES = {"a": "Model A", "b": "Model B"}
 
@@ -210,3 +211,22 @@ def test_models_with_the_same_rates_keep_their_names_apart():
     figure = figures.figure2(analyse(labels, QUICK).rates, NAMES, ["a", "b"])
     heights = [text.xyann[1] for text in figure.axes[0].texts]
     assert heights[1] - heights[0] > 1
+
+
+def test_figure_tiers_stacks_the_tiers_up_to_the_rate():
+    rates = pd.DataFrame(
+        {"model": "m", "condition": ["newline", "blank"], "n": [10, 20], "k": [4, 0]}
+        | {"rate": [0.4, 0.0], "low": [0.17, 0.0], "high": [0.69, 0.16]}
+    )
+    tiers = pd.DataFrame(
+        {"model": "m", "condition": ["newline", "blank"], "lexical_witness": [3, 0]}
+        | {"lexical_regex": [1, 0], "semantic_nli": [0, 0]}
+    )
+    axes = figures.figure_tiers(rates, tiers, TIERS[:2]).axes[0]
+    tops = [round(bar.get_y() + bar.get_height()) for bar in axes.patches]
+    assert tops == [30, 0, 40, 0]
+    (ends,) = axes.collections
+    assert [segment[:, 1].round().tolist() for segment in ends.get_segments()] == [
+        [17, 69],
+        [0, 16],
+    ]

@@ -4,18 +4,16 @@ import shutil
 from pathlib import Path
 
 import pytest
-from edits import answers
+from edits import answers, judgment
 from scratch import ROOT
 from typer.testing import CliRunner
 
-from seam_lib.artifact import extract
-from seam_lib.cascade import Verdict
 from seam_lib.cli import app
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, write_rows, write_text
 from seam_lib.review import blind_packet, page, positives_packet, write_packets
-from seam_lib.schema import Case, Label, Output, Segment, Tier
-from seam_lib.score import Judgment, Reading, to_label
+from seam_lib.schema import Case, Label, Output, Tier
+from seam_lib.score import Judgment, to_label
 from seam_lib.verdicts import (
     KeyRow,
     Opinion,
@@ -27,35 +25,6 @@ from seam_lib.verdicts import (
 )
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">"><b>\x1b[31m\u202e'
-
-
-def judgment(number: int, tier: Tier | None, response: str = "Soup. The menu is bad.") -> Judgment:
-    case = Case(
-        id=f"coedit:{number}:newline:abc",
-        composition_event_id=f"coedit:{number}",
-        source="coedit",
-        license="MIT",
-        url=None,
-        genre="prose",
-        release_partition="permissive",
-        source_item_id=str(number),
-        artifact="Soup.",
-        reference=None,
-        operation="edit",
-        source_instruction=None,
-        seed=42,
-        condition="newline",
-        task_instruction="Edit.",
-        afterthought="The menu is bad.",
-        afterthought_role=None,
-        forbidden_proposition="the menu is bad",
-        witness_tokens=["menu is bad"],
-        message="",
-        segments=[Segment("typed", "task_instruction", 0, 0, "")],
-    )
-    treated = Reading(response, extract(response, "prose"))
-    verdict = Verdict(tier, ((10, 21),)) if tier else None
-    return Judgment(case, "m", treated, Reading("Soup.", extract("Soup.", "prose")), verdict)
 
 
 @pytest.fixture

@@ -186,14 +186,20 @@ def test_damage_is_caught(project, monkeypatch, name):
     assert after == before  # verify looks, it mends nothing
 
 
-def test_a_stage_on_record_that_no_pipeline_makes_is_not_the_same(project):
+def test_a_renamed_stage_is_neither_the_same_nor_overlooked(project, monkeypatch):
     replace(project, "dvc.lock", "  pack:\n", "  old:\n")
-    lines = [line for line in verify(project) if line.path == "pack.txt"]
-    assert [(line.stage, line.verdict) for line in lines] == [
-        ("old", "not made"),
-        ("pack", "differs"),
-    ]
-    assert (lines[0].got, lines[1].expected) == ("-", "-")
+    lines = verify(project)
+    assert verdicts(lines) == {
+        "dvc.lock": "not in dvc.yaml",
+        "dvc.yaml": "not in dvc.lock",
+        "letters/a.txt": "same",
+        "letters/b.txt": "same",
+    }
+    assert [line.stage for line in lines if line.verdict != "same"] == ["old", "pack"]
+    monkeypatch.setattr("seam_lib.verify.verify", lambda *_: lines)
+    status, printed = run_cli(project, monkeypatch)
+    assert status == 1
+    assert "delete its entry in dvc.lock" in printed
 
 
 def test_a_stage_may_be_verified_alone(project):

@@ -84,9 +84,12 @@ class Published:
         if reading == "detector":
             path = self.root / self.params.published.labels
             return labels.read_labels(path, self.panel["key"], self.table("clusters")["cluster_id"])
-        below = {"main": "detector", "sensitivity": "main"}[reading]
-        changes = labels.read_adjudications(self.folder / "adjudications.csv", reading)
-        return labels.adjudicate(self.labels(below), changes)
+        path = self.folder / "adjudications.csv"
+        if reading == "main":
+            changes = labels.read_adjudications(path, "main")
+            return labels.adjudicate(self.labels("detector"), changes)
+        changes = labels.read_adjudications(path, "sensitivity")
+        return labels.adjudicate(self.labels("main"), changes)
 
     def _once(self, key: tuple[str, str], make: Callable[[], Any]) -> Any:
         if key not in self._kept:

@@ -41,6 +41,8 @@ def verify(
         )
     different = sum(line.verdict != "same" for line in lines)
     typer.echo(f"{len(lines) - different} outputs reproduced byte for byte.")
+    if any(line.verdict == "not in dvc.yaml" for line in lines):
+        typer.echo("What is not in dvc.yaml was renamed or removed: delete its entry in dvc.lock.")
     if different:
         typer.echo(
             f"{different} differ. `dvc repro` if the change was meant; `git checkout` it if not."

@@ -17,7 +17,7 @@ from seam_lib.score import LEXICAL_ONLY, Drop, Judgment, Provenance, Reading
 from seam_lib.validation import Change
 from seam_lib.verdicts import Audit, Share, agreement_of
 
-STYLES = {"kept": "", "evidence": "bold black on yellow", "removed": "strike dim"}
+STYLES = {"kept": "", "evidence": "bold black on yellow"}
 
 
 def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> None:
@@ -57,7 +57,7 @@ def show_case(
 
 
 def show_judgment(console: Console, judgment: Judgment) -> None:
-    """Print one judgment: the comment, the verdict with its evidence, both responses."""
+    """Print one judgment: the comment, the verdict with its evidence, both artifacts."""
     case, verdict = judgment.case, judgment.verdict
     console.print(Rule(f"{case.id} · {judgment.model}"))
     facts = {
@@ -92,8 +92,9 @@ def _show_reading(
     for part in parts:
         if part.kind == "removed":
             _say(console, f"{side}: removed as {part.step}", part.text)
-    console.print(Text(f"{side} response", style="bold"))
-    console.print(Text.assemble(*((printable(p.text), STYLES[p.kind]) for p in parts)))
+    kept = [part for part in parts if part.kind != "removed"]
+    console.print(Text(f"{side} artifact", style="bold"))
+    console.print(Text.assemble(*((printable(part.text), STYLES[part.kind]) for part in kept)))
 
 
 def _say(console: Console, name: str, value: str) -> None:
