@@ -42,6 +42,7 @@ INSTEAD = [
     (r"dvc repro analysis@(\S+)", r"seam infer \1; seam score \1", "executes four notebooks"),
     (r"vllm serve .*", "true", "needs vLLM; the stand-in answers in its place"),
     (r"vllm run-batch .*", "answer-batch", "needs vLLM; the stand-in answers in its place"),
+    (r"inspect eval .*", "inspect eval --help", "test_inspect_task.py does, at a local server"),
     (r"pip install .*", "pip install --help", "downloads"),
     (r"(seam score .*) --nli \S+", r"\1 --nli off", "the weights come from the hub"),
     (r"seam build --check-digests", "seam build --help", "needs the hub: test_hub.py has one"),
