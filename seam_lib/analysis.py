@@ -5,7 +5,7 @@ differences are fractions. Only clusters that hold a label in both conditions en
 """
 
 from dataclasses import dataclass, fields
-from itertools import combinations
+from itertools import combinations, zip_longest
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,12 @@ CONTRASTS = (
 )
 #: The two conditions that the paper pools for rates by source (Section 5.3).
 POOLED = ("newline", "blank")
+#: The columns that `_proportion` and `_contrast` fill; a frame has them without rows, too.
+PROPORTION = ("k", "n", "rate", "low", "high")
+CONTRAST = (
+    *("n", "both", "a_only", "b_only", "neither"),
+    *("rate_a", "rate_b", "difference", "low", "high", "p", "p_holm"),
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ def analyse(
         tiers=tiers(labels),
         between_models=between_models(labels),
         correlations=correlations(marginal, settings),
-        design=design(paired, len(labels.models)),
+        design=design(paired),
         comments=comment_sensitivity(labels, comments or {}, settings),
     )
 
@@ -130,18 +136,18 @@ def contrasts(labels: LabelSet, pairs: tuple[tuple[str, str], ...] = CONTRASTS) 
                 {"model": model, "condition_a": a, "condition_b": b, **_contrast(table, p)}
                 | {"p_holm": p_holm}
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["model", "condition_a", "condition_b", *CONTRAST])
 
 
 def levers(labels: LabelSet, settings: AnalysisParams) -> pd.DataFrame:
     """Each model's lever, newline AR / boundary AR, with a cluster-bootstrap interval.
 
     Returns:
-        Columns model, n, newline_events, boundary_events, lever, low, high; infinite where the
-        boundary condition has no event.
+        Columns model, n, newline_events, boundary_events, lever, low, high; infinite where only
+        the boundary condition has no event, NaN where neither has one.
     """
     rng = stats.PythonRandom(settings.bootstrap_seed)
-    rows = []
+    rows: list[list[Any]] = []
     for model in labels.models:
         newline, mask_a = labels.outcomes(model, "newline")
         boundary, mask_b = labels.outcomes(model, "boundary")
@@ -149,21 +155,14 @@ def levers(labels: LabelSet, settings: AnalysisParams) -> pd.DataFrame:
         if not mask.any():
             continue
         a, b = newline[mask], boundary[mask]
-        low, high = stats.percentile_interval(
-            stats.ratio(*stats.bootstrap_sums(a, b, settings.bootstrap_draws, rng))
-        )
-        rows.append(
-            {
-                "model": model,
-                "n": int(mask.sum()),
-                "newline_events": int(a.sum()),
-                "boundary_events": int(b.sum()),
-                "lever": float(stats.ratio(a.sum(), b.sum())),
-                "low": low,
-                "high": high,
-            }
-        )
-    return pd.DataFrame(rows)
+        sums = stats.bootstrap_sums(a, b, settings.bootstrap_draws, rng)  # advances the stream
+        low = high = lever = np.nan
+        if a.any() or b.any():
+            low, high = stats.percentile_interval(stats.ratio(*sums))
+            lever = float(stats.ratio(a.sum(), b.sum()))
+        rows.append([model, len(a), int(a.sum()), int(b.sum()), lever, low, high])
+    columns = ["model", "n", "newline_events", "boundary_events", "lever", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def source_rates(labels: LabelSet, conditions: tuple[str, ...] = POOLED) -> pd.DataFrame:
@@ -180,7 +179,8 @@ def source_rates(labels: LabelSet, conditions: tuple[str, ...] = POOLED) -> pd.D
             for m in labels.models
             for s in SOURCES
             if (m, s) in counts
-        ]
+        ],
+        columns=["model", "source", *PROPORTION],
     )
 
 
@@ -205,14 +205,14 @@ def source_clusters(labels: LabelSet, conditions: tuple[str, ...] = POOLED) -> p
             if (model, s) in counts
         ]
         cells.sort(key=lambda cell: -cell["rate"])
-        for cell, below in zip(cells, [*cells[1:], None], strict=True):
+        for cell, below in zip_longest(cells, cells[1:]):
             p = (
                 stats.fisher_exact(cell["k"], cell["n"], below["k"], below["n"])
                 if below
                 else np.nan
             )
             rows.append(cell | {"next_source": below["source"] if below else "", "fisher_p": p})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["model", "source", *PROPORTION, "next_source", "fisher_p"])
 
 
 def tiers(labels: LabelSet) -> pd.DataFrame:
@@ -247,9 +247,8 @@ def between_models(labels: LabelSet, condition: str = "newline") -> pd.DataFrame
         if mask.any():
             table = stats.pair_counts(outcomes_a[mask], outcomes_b[mask])
             rows.append({"model_a": a, "model_b": b} | _contrast(table, stats.mcnemar_exact(table)))
-    frame = pd.DataFrame(rows)
-    if len(frame):
-        frame["p_holm"] = stats.holm(frame["p"].tolist())
+    frame = pd.DataFrame(rows, columns=["model_a", "model_b", *CONTRAST])
+    frame["p_holm"] = stats.holm(frame["p"].tolist())
     return frame
 
 
@@ -265,7 +264,7 @@ def correlations(marginal: pd.DataFrame, settings: AnalysisParams) -> pd.DataFra
     """
     table = marginal.pivot(index="model", columns="condition", values="rate")
     rows = []
-    for condition in (c for c in table.columns if c != "newline"):
+    for condition in table.columns.drop("newline") if "newline" in table else ():
         both = table[["newline", condition]].dropna()
         if len(both) < 4 or both.nunique().min() < 2:
             continue
@@ -279,12 +278,12 @@ def correlations(marginal: pd.DataFrame, settings: AnalysisParams) -> pd.DataFra
     return pd.DataFrame(rows, columns=["condition", "models", "rho", "p"])
 
 
-def design(paired: pd.DataFrame, models: int) -> pd.DataFrame:
+def design(paired: pd.DataFrame, family: int | None = None) -> pd.DataFrame:
     """The smallest paired difference that each contrast's size resolves at 80% power.
 
     Args:
         paired: The frame of `contrasts`.
-        models: Size of the Holm family.
+        family: Models over which Holm adjusts; by default those of each contrast in the frame.
 
     Returns:
         Columns condition_a, condition_b, n (smallest over models), discordant (median), alone,
@@ -295,13 +294,15 @@ def design(paired: pd.DataFrame, models: int) -> pd.DataFrame:
         n = int(group["n"].min())
         psi = float(((group["a_only"] + group["b_only"]) / group["n"]).median())
         alone, holm = (
-            stats.resolvable_difference(n, psi, 0.05 / m) if psi else np.nan for m in (1, models)
+            stats.resolvable_difference(n, psi, 0.05 / m) if psi else np.nan
+            for m in (1, family or len(group))
         )
         rows.append(
             {"condition_a": a, "condition_b": b, "n": n, "discordant": psi}
             | {"alone": alone, "holm": holm}
         )
-    return pd.DataFrame(rows)
+    columns = ["condition_a", "condition_b", "n", "discordant", "alone", "holm"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def comment_sensitivity(
@@ -319,7 +320,8 @@ def comment_sensitivity(
 
     Returns:
         Columns model, comments, low, high (newline rate), difference_low, difference_high,
-        largest_move (of the newline rate when one comment is left out); empty without comments.
+        largest_move (of the newline rate when one comment is left out); empty without comments,
+        and without models for which only one is known.
     """
     columns = ["model", "comments", "low", "high", "difference_low", "difference_high"]
     if not comments:
@@ -331,7 +333,7 @@ def comment_sensitivity(
         boundary, mask_b = labels.outcomes(model, "boundary")
         mask = mask_a & mask_b
         names = sorted(set(group[mask]))
-        if not names:
+        if len(names) < 2:
             continue
         inside = np.array([(group == name) & mask for name in names])
         k_a, k_b, n = (inside & newline).sum(1), (inside & boundary).sum(1), inside.sum(1)

@@ -8,7 +8,7 @@ import hashlib
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 
 import msgspec
@@ -33,8 +33,10 @@ ORIGINS = {
         "paper's benchmark. A row names the licence that its corpus would give it; our own texts "
         "are MIT."
     ),
-    "hub": "Built from the six upstream corpora; `seam build --check-digests` compares it with "
-    "the paper's release.",
+    "hub": (
+        "Built from the six upstream corpora; `seam build --check-digests` compares it with the "
+        "paper's release."
+    ),
 }
 
 
@@ -82,7 +84,7 @@ def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
     for third in thirds:
         third.sort(key=lambda item: hashlib.sha256(item.cluster_id.encode()).hexdigest())
     dealt = (item for turn in zip_longest(*thirds) for item in turn if item is not None)
-    return [item for item, _ in zip(dealt, range(count), strict=False)]
+    return list(islice(dealt, count))
 
 
 def make_clusters(samples: Mapping[str, Sequence[Item]], pools: Pools, seed: int) -> list[Cluster]:
@@ -144,8 +146,8 @@ def choose_native(
     for item in sorted(items, key=lambda item: item.cluster_id):
         if item.genre not in decks:
             raise SeamError(
-                f"{item.cluster_id}: no native comments for {item.genre!r}. Add a pool of "
-                "that name to data/comments.yaml."
+                f"{item.cluster_id}: no native comments for the genre {item.genre!r}. Add a pool "
+                "of that name to data/comments.yaml."
             )
         texts = (item.artifact, item.reference, heads[item.cluster_id])
         chosen[item.cluster_id] = decks[item.genre].deal(item.cluster_id, texts)
@@ -230,7 +232,10 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
 
 
 def source_items(root: Path, params: BuildParams, name: str) -> Iterator[Item]:
-    """A source's items, from our own files or from the hub; only the latter have an address."""
+    """A source's items: all that our own file has, or the first rows of the hub's.
+
+    Only the latter get an address, since nobody else publishes the former.
+    """
     source = ADAPTERS[name]
     if params.source == "files":
         yield from read_items(source, root / "data" / "sources" / f"{name}.jsonl")

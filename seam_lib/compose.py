@@ -91,12 +91,13 @@ def pasted(text: str) -> Part:
     return Part("simulated_paste", "artifact", text)
 
 
-def join(
-    *parts: str | Part,
-    delimiters: Delimiters | None = None,
-    system_instruction: str | None = None,
-) -> Composed:
-    """Join parts to a message; those with an origin become its segments."""
+def join(*parts: str | Part, delimiters: Delimiters | None = None) -> Composed:
+    """Join parts to a message; those with an origin become its segments.
+
+    Args:
+        parts: What somebody typed or pasted, and plain strings between.
+        delimiters: The tags around the artifact, if there are any.
+    """
     message, segments = "", []
     for part in parts:
         text = part if isinstance(part, str) else part.text
@@ -104,7 +105,7 @@ def join(
             end = len(message) + len(text)
             segments.append(Segment(part.origin, part.role, len(message), end, text))
         message += text
-    return Composed(message, segments, delimiters, system_instruction)
+    return Composed(message, segments, delimiters)
 
 
 def task_head(genre: str, instruction: str | None) -> str:

@@ -64,6 +64,12 @@ def comment_use(frame: pd.DataFrame) -> pd.DataFrame:
     return use.rename("clusters").reset_index()
 
 
+def role_use(use: pd.DataFrame) -> pd.DataFrame:
+    """For each role, its comments and the fewest and most clusters that one of them has."""
+    roles = use.groupby("role")["clusters"].agg(["count", "min", "max"]).reset_index()
+    return roles.set_axis(["role", "comments used", "fewest clusters", "most clusters"], axis=1)
+
+
 def partitions(frame: pd.DataFrame) -> pd.DataFrame:
     """Examples and cases by licence partition: its file, and the licences that occur in it."""
     table = pd.DataFrame(
@@ -89,13 +95,11 @@ def report(name: str, origin: str, cases: Iterable[Case]) -> str:
     """
     frame = facts(cases)
     use = comment_use(frame)
-    roles = use.groupby("role")["clusters"].agg(["count", "min", "max"]).reset_index()
-    roles.columns = pd.Index(["role", "comments used", "fewest clusters", "most clusters"])
     sections = {
         "Sources": composition(frame),
         "Licences": partitions(frame),
         "Length of the artifacts in characters": lengths(frame),
-        "Use of the comments, by role": roles,
+        "Use of the comments, by role": role_use(use),
         "Use of each comment": use,
     }
     tables = (f"## {title}\n\n{markdown(table)}" for title, table in sections.items())

@@ -3,6 +3,7 @@
 Colour only repeats what marker, line style and label already say: every figure reads in print.
 """
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,9 +15,11 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from seam_lib.analysis import Analysis
-from seam_lib.schema import CASUAL, SOURCES
+from seam_lib.files import write_bytes
+from seam_lib.schema import CASUAL, SOURCES, TIERS
 from seam_lib.tables import SOURCE_NAMES
 
 #: Names of tools and dates are left out of the files: they would change bytes without data.
@@ -26,7 +29,7 @@ METADATA = {
     "png": {"Software": None},
 }
 #: Colour-blind-safe (Okabe and Ito), each always with a marker and a line style of its own.
-MARKS = (
+MARKS: tuple[tuple[str, str, Any], ...] = (
     ("#0072B2", "o", "-"),
     ("#D55E00", "s", "--"),
     ("#009E73", "^", "-."),
@@ -34,6 +37,8 @@ MARKS = (
     ("#CC79A7", "v", (0, (5, 1, 1, 1))),
 )
 GREY = "#b8b8b8"
+#: Fill and hatch of each detector tier.
+TIER_FILLS = (("#0072B2", ""), ("#E69F00", "//"), ("#009E73", ".."))
 
 
 @contextmanager
@@ -57,10 +62,11 @@ def style() -> Iterator[None]:
 
 def save(figure: Figure, stem: Path) -> None:
     """Write STEM.svg, STEM.pdf and STEM.png with nothing in them but the figure."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
     with style():
         for kind, metadata in METADATA.items():
-            figure.savefig(stem.with_suffix(f".{kind}"), metadata=metadata, bbox_inches="tight")
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=metadata, bbox_inches="tight")
+            write_bytes(stem.with_name(f"{stem.name}.{kind}"), buffer.getvalue())
 
 
 def figure2(
@@ -68,36 +74,49 @@ def figure2(
     names: Mapping[str, str],
     marked: Sequence[str],
     background: pd.DataFrame | None = None,
+    conditions: Sequence[str] = CASUAL,
 ) -> Figure:
-    """Figure 2: one line a model over the four conditions that share the casual comment.
+    """Figure 2: one line a model over the conditions that share the casual comment.
 
     Args:
         rates: The frame of `analysis.rates`.
         names: Display name of each model key.
         marked: Up to five models drawn with colour, marker and label; the others are grey.
-        background: Rates of other models, drawn in grey behind; the published panel for a run.
+        background: Rates of other models, drawn in grey behind: the published panel for a run,
+            whose own rates then show their intervals.
+        conditions: The conditions, from left to right; models end at the last one they have.
 
     Returns:
         The figure; rates in percent.
+
+    Raises:
+        ValueError: More than five models are marked.
     """
+    marked = list(dict.fromkeys(marked))
+    if len(marked) > len(MARKS):
+        raise ValueError(f"figure 2 marks at most {len(MARKS)} models, not {len(marked)}")
     with style():
         figure = Figure(figsize=(6.4, 4.4), layout="constrained")
         axes = figure.subplots()
-        curves = _curves(rates)
-        grey = curves.drop(index=list(marked))
+        places = range(len(conditions))
+        curves = _curves(rates, conditions)
+        grey = curves.drop(index=marked)
         if background is not None:
-            grey = pd.concat([_curves(background), grey])
+            grey = pd.concat([_curves(background, conditions), grey])
         for values in grey.to_numpy():
-            axes.plot(range(len(CASUAL)), values, color=GREY, linewidth=0.9, zorder=1)
+            axes.plot(places, values, color=GREY, linewidth=0.9, zorder=1)
         for model, (color, marker, line) in zip(marked, MARKS, strict=False):
             values = curves.loc[model].to_numpy()
-            axes.plot(
-                range(len(CASUAL)), values, color=color, marker=marker, linestyle=line, zorder=2
-            )
-        _side_labels(axes, {names[m]: float(curves.at[m, "newline"]) for m in marked})
-        axes.set_xticks(range(len(CASUAL)), CASUAL)
-        axes.set_xlim(-0.95, len(CASUAL) - 0.9)
-        axes.set_ylim(-1.5, None)
+            axes.plot(places, values, color=color, marker=marker, linestyle=line, zorder=2)
+        if background is None:
+            starts = curves.loc[marked, "newline"].dropna()
+            _side_labels(axes, {names[m]: float(y) for m, y in starts.items()})
+        else:
+            _intervals(axes, rates, marked, conditions)
+            _legend(axes, [names[m] for m in marked], background["model"].nunique())
+        axes.set_xticks(places, conditions)
+        axes.set_xlim(-0.95 if background is None else -0.3, len(conditions) - 0.9)
+        axes.set_ylim(-1.5, max(16, axes.get_ylim()[1]))  # room for five names at zero
         axes.set_ylabel("absorption rate (%)")
         axes.set_xlabel("how the seam between paste and comment is marked")
     return figure
@@ -161,9 +180,58 @@ def figure_sources(analysis: Analysis, names: Mapping[str, str]) -> Figure:
     return figure
 
 
-def _curves(rates: pd.DataFrame) -> pd.DataFrame:
-    table = rates.pivot(index="model", columns="condition", values="rate") * 100
-    return table.reindex(columns=list(CASUAL)).loc[list(dict.fromkeys(rates["model"]))]
+def figure_tiers(
+    rates: pd.DataFrame, tiers: pd.DataFrame, tier_names: Sequence[str] = TIERS
+) -> Figure:
+    """One run's rates by condition with their intervals, stacked by the tier that fired.
+
+    Args:
+        rates: The frame of `analysis.rates` for one model.
+        tiers: The frame of `analysis.tiers` for the same model.
+        tier_names: The tiers that were run.
+    """
+    frame = rates.merge(tiers, on=["model", "condition"])
+    place = np.arange(len(frame))
+    with style():
+        figure = Figure(figsize=(6.0, 3.2), layout="constrained")
+        axes = figure.subplots()
+        base = np.zeros(len(frame))
+        for tier, (color, hatch) in zip(tier_names, TIER_FILLS, strict=False):
+            share = 100 * frame[tier].to_numpy() / frame["n"].to_numpy()
+            axes.bar(
+                place, share, 0.6, base, color=color, hatch=hatch, edgecolor="white", label=tier
+            )
+            base += share
+        ends = [base - 100 * frame["low"].to_numpy(), 100 * frame["high"].to_numpy() - base]
+        axes.errorbar(place, base, np.maximum(ends, 0), fmt="none", color="black", capsize=3)
+        axes.set_xticks(place, frame["condition"])
+        axes.set_ylabel("absorption rate (%, 95% interval)")
+        figure.legend(loc="outside upper center", ncols=len(tier_names), frameon=False)
+    return figure
+
+
+def _curves(rates: pd.DataFrame, conditions: Sequence[str], value: str = "rate") -> pd.DataFrame:
+    table = rates.pivot(index="model", columns="condition", values=value) * 100
+    return table.reindex(columns=list(conditions)).loc[list(dict.fromkeys(rates["model"]))]
+
+
+def _intervals(
+    axes: Axes, rates: pd.DataFrame, marked: Sequence[str], conditions: Sequence[str]
+) -> None:
+    """Draw the interval of each marked rate as an upright stroke."""
+    low, high = (_curves(rates, conditions, bound) for bound in ("low", "high"))
+    for model, (color, _, _) in zip(marked, MARKS, strict=False):
+        axes.vlines(range(len(conditions)), low.loc[model], high.loc[model], color=color, zorder=2)
+
+
+def _legend(axes: Axes, marked: Sequence[str], published: int) -> None:
+    """Name the marked models, and say what the grey lines are."""
+    lines = [
+        Line2D([], [], color=color, marker=marker, linestyle=line, label=f"{name}, 95% intervals")
+        for name, (color, marker, line) in zip(marked, MARKS, strict=False)
+    ]
+    grey = Line2D([], [], color=GREY, linewidth=0.9, label=f"the paper's {published} models")
+    axes.legend(handles=[*lines, grey], frameon=False, fontsize=8)
 
 
 def _side_labels(axes: Axes, at: Mapping[str, float], gap: float = 3.2) -> None:

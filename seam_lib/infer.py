@@ -8,7 +8,8 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import msgspec
@@ -26,6 +27,7 @@ from seam_lib.limits import (
     prompt_chars,
     worst_price,
 )
+from seam_lib.loops import repeats
 from seam_lib.params import RunParams
 from seam_lib.plan import (
     Run,
@@ -38,7 +40,6 @@ from seam_lib.plan import (
     state,
 )
 from seam_lib.providers import CallError, Provider, Reply, Request, connect
-from seam_lib.run_health import repeats
 from seam_lib.schema import Case, Trace
 from seam_lib.traces import Log, by_case, open_log, outputs, usable
 
@@ -68,7 +69,7 @@ def infer(run: Run, *, limit: int | None = None, watch: Watch | None = None) -> 
         check_settings(run, log.traces)
         todo = open_cases(run.settings, cases, log.traces)[:limit]
         try:
-            return asyncio.run(_collect(run, log, todo, watch)) if todo else None
+            return _run(_collect(run, log, todo, watch)) if todo else None
         finally:
             if log.traces:
                 files.write_rows(run.outputs, outputs(cases, log.traces))
@@ -99,7 +100,7 @@ def recheck(run: Run, count: int, *, watch: Watch | None = None) -> list[tuple[T
     path.unlink(missing_ok=True)
     with open_log(path) as log:
         once = msgspec.structs.replace(run.settings, attempts=1)
-        asyncio.run(_collect(Run(run.name, once, run.root), log, chosen, watch))
+        _run(_collect(Run(run.name, once, run.root), log, chosen, watch))
         return [(first[t.case_id], t) for t in log.traces if t.error is None]
 
 
@@ -147,6 +148,16 @@ def _cost(settings: RunParams, request: Request, outcome: Reply | CallError) -> 
     if isinstance(outcome, Reply) or outcome.kind in ("timeout", "malformed"):
         return worst_price(settings, request)
     return None
+
+
+def _run(collecting: Coroutine[None, None, str | None]) -> str | None:
+    """Run to the end; in a notebook, whose own event loop is running, in a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(collecting)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, collecting).result()
 
 
 async def _collect(run: Run, log: Log, cases: list[Case], watch: Watch | None) -> str | None:

@@ -5,6 +5,7 @@ complaint; conditions that a plugin adds are held to the same.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 
 from seam_lib.errors import SeamError
 from seam_lib.schema import Case
@@ -90,6 +91,21 @@ INVARIANTS: tuple[Invariant, ...] = (
     parts_are_whole,
     one_artifact,
 )
+
+
+def broken_clusters(cases: Iterable[Case]) -> dict[str, list[str]]:
+    """For each invariant, by name, the clusters that it complains about.
+
+    Args:
+        cases: Cases of which each cluster's are neighbours, as a build writes them.
+    """
+    broken: dict[str, list[str]] = {invariant.__name__: [] for invariant in INVARIANTS}
+    for cluster, group in groupby(cases, key=lambda case: case.composition_event_id):
+        members = list(group)
+        for invariant in INVARIANTS:
+            if invariant(members):
+                broken[invariant.__name__].append(cluster)
+    return broken
 
 
 def check_cluster(cases: Sequence[Case], conditions: Iterable[str]) -> None:

@@ -4,11 +4,10 @@ A label set knows, for each model, condition and cluster, whether the comment wa
 where no usable pair exists. The frame serves reading and grouping, the arrays serve statistics.
 """
 
-import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal, get_args
 
 import msgspec
 import numpy as np
@@ -16,8 +15,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from seam_lib.errors import SeamError
-from seam_lib.files import numbered_rows
+from seam_lib.files import csv_rows, numbered_rows
 from seam_lib.schema import SOURCES, TIERS, TREATED, Label, Tier
+
+#: Where a label changed by hand counts: everywhere, or in one sensitivity line only.
+Reading = Literal["main", "sensitivity"]
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -77,7 +79,10 @@ def source_of(cluster_id: str) -> str:
 
 
 def read_labels(
-    path: Path, models: Iterable[str] | None = None, clusters: Iterable[str] | None = None
+    path: Path,
+    models: Iterable[str] | None = None,
+    clusters: Iterable[str] | None = None,
+    conditions: Iterable[str] = TREATED,
 ) -> LabelSet:
     """Read a label set and check it.
 
@@ -86,17 +91,20 @@ def read_labels(
             `schema.Label` rows, or a folder of such files, as the paper's release has them.
         models: The models that may occur, in the order wanted; by default those that do.
         clusters: The clusters that may occur; by default those that do.
+        conditions: The conditions that may occur; by default the paper's five.
 
     Raises:
-        SeamError: A row is malformed, repeated, contradicts itself, or names a model, cluster or
-            source that is not known; the message names the file, the line and the remedy.
+        SeamError: A row is malformed, repeated, contradicts itself, or names a model, cluster,
+            source or condition that is not known; the message names the file, the line and the
+            remedy.
     """
     known_models = list(models) if models is not None else None
     known_clusters = set(clusters) if clusters is not None else None
+    known_conditions = tuple(conditions)
     seen: dict[tuple[str, str, str], str] = {}
     records = []
     for place, record in _numbered_records(path):
-        problem = _problem(record, known_models, known_clusters)
+        problem = _problem(record, known_models, known_clusters, known_conditions)
         key = (record.model, record.cluster_id, record.condition)
         if not problem and key in seen:
             problem = f"the case {' '.join(key)} was labelled before, in {seen[key]}; keep one row"
@@ -156,10 +164,11 @@ def check_complete(labels: LabelSet, exclusions: Path) -> None:
     Raises:
         SeamError: Names the first case that is missing without a reason, or excluded yet labelled.
     """
-    with exclusions.open(newline="", encoding="utf-8") as handle:
-        excluded = {
-            (row["model"], row["cluster_id"], row["condition"]) for row in csv.DictReader(handle)
-        }
+    columns = ("model", "cluster_id", "condition", "reason")
+    excluded = {
+        (row["model"], row["cluster_id"], row["condition"])
+        for _, row in csv_rows(exclusions, columns)
+    }
     absent = {
         (labels.models[m], labels.clusters[k], labels.conditions[c])
         for m, c, k in np.argwhere(~labels.mask)
@@ -176,20 +185,27 @@ def check_complete(labels: LabelSet, exclusions: Path) -> None:
         )
 
 
-def read_adjudications(path: Path, applied_in: str) -> set[tuple[str, str, str]]:
+def read_adjudications(path: Path, applied_in: Reading) -> set[tuple[str, str, str]]:
     """The cases whose label was changed by hand, as (model, cluster_id, condition).
 
     Args:
         path: adjudications.csv.
         applied_in: `main` for changes that hold everywhere, `sensitivity` for those that the
             paper applies only to Opus's boundary rate (Section 6).
+
+    Raises:
+        SeamError: The file does not fit or a row is applied in neither; names the line.
     """
-    with path.open(newline="", encoding="utf-8") as handle:
-        return {
-            (row["model"], row["cluster_id"], row["condition"])
-            for row in csv.DictReader(handle)
-            if row["applied_in"] == applied_in
-        }
+    cases = set()
+    for place, row in csv_rows(path, ("model", "cluster_id", "condition", "reason", "applied_in")):
+        if row["applied_in"] not in get_args(Reading):
+            raise SeamError(
+                f"{place}: applied_in is {row['applied_in']!r}; "
+                f"it must be {' or '.join(get_args(Reading))}."
+            )
+        if row["applied_in"] == applied_in:
+            cases.add((row["model"], row["cluster_id"], row["condition"]))
+    return cases
 
 
 def adjudicate(labels: LabelSet, cases: Iterable[tuple[str, str, str]]) -> LabelSet:
@@ -221,7 +237,12 @@ def adjudicate(labels: LabelSet, cases: Iterable[tuple[str, str, str]]) -> Label
     return label_set(kept, labels.models, labels.clusters)
 
 
-def _problem(record: Record, models: list[str] | None, clusters: set[str] | None) -> str | None:
+def _problem(
+    record: Record,
+    models: list[str] | None,
+    clusters: set[str] | None,
+    conditions: tuple[str, ...],
+) -> str | None:
     """What is wrong with a record taken alone, with the remedy; None if nothing is."""
     if record.absorbed and record.tier is None:
         return f"absorbed without a tier; name one of {', '.join(TIERS)}"
@@ -235,8 +256,8 @@ def _problem(record: Record, models: list[str] | None, clusters: set[str] | None
         return f"unknown cluster {record.cluster_id!r}; it is not in the benchmark"
     if source_of(record.cluster_id) not in SOURCES:
         return f"cluster {record.cluster_id!r} names no known source; known: {', '.join(SOURCES)}"
-    if record.condition not in TREATED and clusters is not None and models is not None:
-        return f"unknown condition {record.condition!r}; known: {', '.join(TREATED)}"
+    if record.condition not in conditions:
+        return f"unknown condition {record.condition!r}; known: {', '.join(conditions)}"
     return None
 
 
@@ -252,32 +273,20 @@ def _numbered_records(path: Path) -> Iterator[tuple[str, Record]]:
         yield from _csv_records(path)
     else:
         for number, row in numbered_rows(path, Label):
+            place, cluster = f"{path}:{number}", row.composition_event_id
             if row.clean_missing:
                 continue  # the clean response was unusable: no pair, no label (Section 4)
-            yield (
-                f"{path}:{number}",
-                Record(row.model, row.composition_event_id, row.condition, row.absorbed, row.tier),
-            )
+            if row.source != source_of(cluster):
+                raise SeamError(f"{place}: source {row.source!r} of cluster {cluster!r}; mend one.")
+            yield place, Record(row.model, cluster, row.condition, row.absorbed, row.tier)
 
 
 def _csv_records(path: Path) -> Iterator[tuple[str, Record]]:
-    columns = ["model", "cluster_id", "condition", "absorbed", "tier"]
-    try:
-        handle = path.open(newline="", encoding="utf-8")
-    except FileNotFoundError:
-        raise SeamError(f"{path}: no such file. Mend the path.") from None
-    with handle:
-        reader = csv.reader(handle, strict=True)
-        if (header := next(reader, None)) != columns:
-            raise SeamError(f"{path}:1: the columns are {header}; they must be {columns}.")
-        for row in reader:
-            place = f"{path}:{reader.line_num}"
-            if len(row) != len(columns):
-                raise SeamError(f"{place}: {len(row)} fields; a label has {len(columns)}.")
-            yield place, _csv_record(place, dict(zip(columns, row, strict=True)))
+    for place, row in csv_rows(path, ("model", "cluster_id", "condition", "absorbed", "tier")):
+        yield place, _csv_record(place, row)
 
 
-def _csv_record(place: str, row: Mapping[str, Any]) -> Record:
+def _csv_record(place: str, row: dict[str, str]) -> Record:
     if row["absorbed"] not in ("0", "1"):
         raise SeamError(f"{place}: absorbed is {row['absorbed']!r}; it must be 0 or 1.")
     try:

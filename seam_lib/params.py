@@ -1,12 +1,22 @@
 """params.yaml, typed: every knob of the pipeline, and where the project lies."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import yaml
 
 from seam_lib.errors import SeamError
+
+T = TypeVar("T")
+
+#: How many draws or permutations; none is no answer.
+Count = Annotated[int, msgspec.Meta(ge=1)]
+#: What one 32-bit word holds, so that Python's and numpy's generators take it alike.
+Seed = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
+
+#: Where `seam try` keeps the settings of its runs, a file each, and how their names begin.
+TRIED, TRIAL = "data/runs", "try-"
 
 
 class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
@@ -18,9 +28,9 @@ class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
 class AnalysisParams(msgspec.Struct, forbid_unknown_fields=True):
     """How the statistics are drawn (Appendix G)."""
 
-    bootstrap_draws: int
-    bootstrap_seed: int
-    permutations: int
+    bootstrap_draws: Count
+    bootstrap_seed: Seed
+    permutations: Count
 
 
 class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
@@ -29,7 +39,7 @@ class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
     name: str
     source: Literal["files", "hub"]
     per_source: Annotated[int, msgspec.Meta(ge=1)]
-    seed: int
+    seed: Seed
     conditions: list[str]
     plugins: list[str]
     questions: Literal["release", "search"]
@@ -76,6 +86,15 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     max_calls: int | None = None
 
     server: ServerParams = ServerParams()  # llamacpp only
+
+
+class ScoreParams(msgspec.Struct, forbid_unknown_fields=True):
+    """How labels are made and read again (Section 4 and Appendix D)."""
+
+    nli: str = "off"
+    seed: int = 20260813
+    read_lexical: int = 40
+    read_negative: int = 60
 
 
 Engine = Literal["local", "ray"]
@@ -136,6 +155,7 @@ class Params(msgspec.Struct, forbid_unknown_fields=True):
     published: PublishedParams
     analysis: AnalysisParams
     build: BuildParams
+    score: ScoreParams
     wild: WildParams
     runs: dict[str, RunParams] = {}
 
@@ -157,20 +177,26 @@ def find_root(start: Path | None = None) -> Path:
 
 
 def load_params(root: Path) -> Params:
-    """Read params.yaml and check every key and type.
+    """Read params.yaml and check every key and type; runs that `seam try` made are runs as well.
 
     Args:
         root: The project's folder.
 
     Raises:
-        SeamError: The file is missing, not YAML, or a key is unknown, missing or of a wrong type.
+        SeamError: A file is missing, not YAML, or a key is unknown, missing or of a wrong type.
     """
-    path = root / "params.yaml"
+    params = _read(root / "params.yaml", Params)
+    tried = {path.stem: _read(path, RunParams) for path in sorted((root / TRIED).glob("*.yaml"))}
+    return msgspec.structs.replace(params, runs={**tried, **params.runs})
+
+
+def _read(path: Path, row_type: type[T]) -> T:
     try:
-        return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), Params)
-    except (OSError, yaml.YAMLError) as error:
+        return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), row_type)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise SeamError(f"{path}: cannot be read: {error}") from None
     except msgspec.ValidationError as error:
         raise SeamError(
-            f"{path}: {error}. Compare with the comments in the committed params.yaml."
+            f"{path}: {error}. Compare with the comments in the committed params.yaml and with "
+            f"{row_type.__name__} in seam_lib/params.py."
         ) from None

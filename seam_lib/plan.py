@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -14,10 +15,13 @@ from seam_lib.limits import CHARS_PER_TOKEN, price, prompt_chars, worst_price
 from seam_lib.params import RunParams, load_params
 from seam_lib.providers import Request
 from seam_lib.schema import CONDITIONS, Case, Trace
-from seam_lib.traces import by_case, message_digest, messages, usable
+from seam_lib.traces import by_case, message_digest, messages, unusable_reason, usable
 
 #: Tokens allowed around an artifact (a preamble, a code fence) where its length sets the cap.
-TOKENS_AROUND = 128
+TOKENS_AROUND = 64
+
+#: Output tokens a second that one call is assumed to bring as long as none is on record.
+TOKENS_PER_SECOND = 50.0
 
 State = Literal["usable", "unusable", "missing"]
 
@@ -44,6 +48,11 @@ class Run(msgspec.Struct, frozen=True):
         """Its condensed answers."""
         return self.root / "data" / "outputs" / f"{self.name}.jsonl"
 
+    @property
+    def labels(self) -> Path:
+        """The scorer's verdicts on them."""
+        return self.root / "data" / "labels" / f"{self.name}.jsonl"
+
 
 class Tally(msgspec.Struct):
     """Cases of one condition by what became of them; planned = usable + unusable + missing."""
@@ -57,12 +66,18 @@ class Tally(msgspec.Struct):
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """What the open cases will take: by experience, and at most. Dollars need prices."""
+    """What the open cases will take: by experience, and at most. Dollars need prices.
+
+    `speed` is the tokens a second of one call: measured, where the run has answers on record.
+    """
 
     calls: int
     input_tokens: int
     output_tokens: int
-    output_tokens_at_most: int
+    at_most: int
+    seconds: float
+    speed: float
+    measured: bool
     usd: float | None
     usd_at_most: float | None
 
@@ -193,16 +208,40 @@ def check_settings(run: Run, traces: Iterable[Trace]) -> None:
 
 
 def tally(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> list[Tally]:
-    """Count what became of the cases, a row a condition (the paper's first, then others)."""
+    """Count what became of the cases: a row a condition, the paper's first, and one for all."""
     attempts = by_case(cases, traces)
-    rows = {c: Tally(c) for c in (*CONDITIONS, *sorted({case.condition for case in cases}))}
+    rows = {name: Tally(name) for name in (*CONDITIONS, *sorted({c.condition for c in cases}))}
+    total = Tally("all")
     for case in cases:
-        row, tried = rows[case.condition], attempts[case.id]
-        row.planned += 1
-        row.retried += len(tried) > 1
+        tried = attempts[case.id]
         what = state(tried, settings)
-        setattr(row, what, getattr(row, what) + 1)
-    return [row for row in rows.values() if row.planned]
+        for row in (rows[case.condition], total):
+            row.planned += 1
+            row.retried += len(tried) > 1
+            setattr(row, what, getattr(row, what) + 1)
+    return [*(row for row in rows.values() if row.planned), total]
+
+
+def require_all(run: Run, counts: list[Tally], stopped: str | None) -> None:
+    """Let nothing go on from a run that still lacks answers; unusable ones are on record.
+
+    Raises:
+        SeamError: A case has no answer yet; says why the run stopped and how to go on.
+    """
+    missing, planned = counts[-1].missing, counts[-1].planned
+    if missing:
+        raise SeamError(
+            f"run {run.name}: {missing} of {planned} cases have no answer yet"
+            f"{f' (stopped: {stopped})' if stopped else ''}. Go on with: seam infer {run.name}"
+        )
+
+
+def reasons(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> Counter[str]:
+    """Why tried cases lack a usable answer: the last error or defect of each, counted."""
+    last = (
+        tried[-1] for tried in by_case(cases, traces).values() if tried and not usable(tried[-1])
+    )
+    return Counter(t.error or unusable_reason(t.response, t.finish_reason) or "" for t in last)
 
 
 def estimate(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) -> Estimate:
@@ -210,20 +249,35 @@ def estimate(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) ->
 
     An edited artifact is about as long as the artifact; a token is about four characters.
     """
-    attempts = by_case(cases, traces)
+    log = list(traces)
+    attempts = by_case(cases, log)
     left = [(case, next_request(case, attempts[case.id], settings)) for case in cases]
     pairs = [(case, request) for case, request in left if request]
     tokens_in = sum(prompt_chars(request) for _, request in pairs) / CHARS_PER_TOKEN
     tokens_out = sum(len(case.artifact) for case, _ in pairs) / CHARS_PER_TOKEN
     priced = price(settings, 0, 0) is not None
+    measured = _speed(log)
+    speed = measured or TOKENS_PER_SECOND
+    pace = 60 * len(pairs) / (settings.requests_per_minute or math.inf)
     return Estimate(
         calls=len(pairs),
         input_tokens=round(tokens_in),
         output_tokens=round(tokens_out),
-        output_tokens_at_most=sum(request.max_tokens for _, request in pairs),
+        at_most=sum(request.max_tokens for _, request in pairs),
+        seconds=max(tokens_out / speed / settings.concurrency, pace),
+        speed=speed,
+        measured=measured is not None,
         usd=price(settings, tokens_in, tokens_out),
         usd_at_most=sum(worst_price(settings, r) or 0.0 for _, r in pairs) if priced else None,
     )
+
+
+def _speed(traces: Iterable[Trace]) -> float | None:
+    """Output tokens a second of one call, over all answers on record; None without any."""
+    answers = [trace for trace in traces if trace.error is None]
+    tokens = sum(trace.usage.get("output_tokens", 0) for trace in answers)
+    seconds = sum(trace.seconds for trace in answers)
+    return tokens / seconds if tokens and seconds else None
 
 
 def _answers(attempts: Iterable[Trace]) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from seam_lib.compose import Condition, conditions
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows
-from seam_lib.schema import CONDITIONS, SOURCES, Case
+from seam_lib.schema import CONDITIONS, PARTITIONS, SOURCES, Case
 
 
 def read_release(files: Iterable[Path]) -> list[Case]:
@@ -17,18 +17,23 @@ def read_release(files: Iterable[Path]) -> list[Case]:
     Fields that a case does not know are kept in its `extra`.
 
     Raises:
-        SeamError: A line is not a case, or a source or a condition is not one of the paper's.
+        SeamError: A line is not a case, or a source, condition or partition is none of the paper's.
     """
     cases = []
     for file in files:
         for case, row in zip(read_rows(file, Case), read_rows(file, dict), strict=True):
             unknown = {key: row[key] for key in row.keys() - set(Case.__struct_fields__)}
             case.extra = case.extra | dict(sorted(unknown.items()))
-            if case.source not in SOURCES or case.condition not in CONDITIONS:
-                raise SeamError(
-                    f"{file}: {case.id}: unknown source {case.source!r} or condition "
-                    f"{case.condition!r}. Import files of the paper's benchmark only."
-                )
+            for value, known in (
+                (case.source, SOURCES),
+                (case.condition, CONDITIONS),
+                (case.release_partition, PARTITIONS),
+            ):
+                if value not in known:
+                    raise SeamError(
+                        f"{file}: {case.id}: {value!r} is none of {', '.join(known)}. Import files "
+                        "of the paper's benchmark only."
+                    )
             cases.append(case)
     return sorted(cases, key=place)
 

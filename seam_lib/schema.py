@@ -16,6 +16,8 @@ TREATED = CONDITIONS[1:]
 CASUAL = TREATED[:4]
 #: The six sources, in the order in which every build and table visits them.
 SOURCES = ("canitedit", "coedit", "commitpackft", "iterater", "pararev", "stackexchange")
+#: The two of them whose artifacts are code.
+CODE_SOURCES = ("canitedit", "commitpackft")
 #: The file of the benchmark that a release partition goes into, by the terms it may be passed on.
 PARTITIONS = {
     "permissive": "permissive",
@@ -23,8 +25,6 @@ PARTITIONS = {
     "sharealike": "cc-by-sa",
     "noncommercial_sharealike": "cc-by-nc-sa",
 }
-#: The two of them whose artifacts are code.
-CODE_SOURCES = ("canitedit", "commitpackft")
 #: The detector tiers, in the order in which the cascade tries them (Section 4).
 TIERS = ("lexical_witness", "lexical_regex", "semantic_nli")
 

@@ -156,7 +156,9 @@ def holm(p: Sequence[float]) -> list[float]:
 
     Source: Holm (1979).
     """
-    return [float(x) for x in multipletests(p, method="holm")[1]] if len(p) else []
+    if len(p) < 2:  # nothing to adjust; and statsmodels collects all garbage at each call
+        return [float(x) for x in p]
+    return [float(x) for x in multipletests(p, method="holm")[1]]
 
 
 def resolvable_difference(
@@ -183,8 +185,7 @@ def resolvable_difference(
     def excess(d: float) -> float:
         return float(d * n**0.5 - z_alpha * discordant**0.5 - z_power * (discordant - d * d) ** 0.5)
 
-    top = min(discordant, discordant**0.5)
-    return float(optimize.brentq(excess, 0.0, top)) if excess(top) > 0 else discordant
+    return float(optimize.brentq(excess, 0.0, discordant)) if excess(discordant) > 0 else discordant
 
 
 # --- resampling -------------------------------------------------------------------------------
@@ -214,9 +215,14 @@ class PythonRandom:
 
         Returns:
             An array of shape (size,).
+
+        Raises:
+            ValueError: `n` is out of its range.
         """
+        if not 1 <= n <= 0xFFFF:
+            raise ValueError(f"randrange takes 1 to 65535, not {n}")
         shift = np.uint64(32 - n.bit_length())
-        taken: list[npt.NDArray[np.uint16]] = []
+        taken = [np.empty(0, dtype=np.uint16)]
         missing = size
         while missing:
             words = self._ahead
@@ -249,7 +255,7 @@ def bootstrap_sums(a: Bools, b: Bools, draws: int, rng: PythonRandom) -> tuple[I
     """Resample clusters with replacement and count both outcomes in every resample.
 
     Args:
-        a: Outcomes under condition a, shape (clusters,), at most 32,767.
+        a: Outcomes under condition a, shape (clusters,), at most 65,535.
         b: Outcomes of the same clusters under condition b.
         draws: Resamples.
         rng: The shared generator; it is advanced by draws x clusters values.

@@ -26,7 +26,7 @@ SOURCE_NAMES = {
     "pararev": "ParaRev",
     "stackexchange": "Stack Exchange",
 }
-#: The rows that the paper chose to print.
+#: The rows that the paper chose to print; a label set of other models has fewer or none of them.
 TABLE4_ROWS = (
     ("deepseek-flash", "newline", "blank"),
     ("deepseek-flash", "newline", "boundary"),
@@ -46,6 +46,8 @@ TABLE6_SOURCES = (
     "canitedit",
     "commitpackft",
 )
+#: What readers see where there is no value; machines get an empty cell.
+NONE = "–"
 
 
 @dataclass(frozen=True)
@@ -61,36 +63,37 @@ class Table:
 def write_tables(folder: Path, tables: list[Table]) -> None:
     """Write each table as NAME.csv, NAME.md and NAME.tex into `folder`."""
     for table in tables:
-        write_text(folder / f"{table.name}.csv", table.data.to_csv(index=False))
+        write_text(
+            folder / f"{table.name}.csv", table.data.to_csv(index=False, lineterminator="\n")
+        )
         write_text(folder / f"{table.name}.md", f"{markdown(table.display)}\n{table.caption}\n")
         latex = table.display.to_latex(index=False, escape=True)
-        for plain, command in (("×", r"$\times$"), ("→", r"$\to$"), ("∞", r"$\infty$")):
-            latex = latex.replace(plain, command)
+        for mark, command in (("×", r"$\times$"), ("→", r"$\to$"), ("∞", r"$\infty$")):
+            latex = latex.replace(mark, command)
         write_text(folder / f"{table.name}.tex", latex)
 
 
 def markdown(frame: pd.DataFrame) -> str:
-    """A frame of strings as a Markdown table; bars in cells are escaped."""
+    """A frame of strings as a Markdown table; bars in cells are escaped, line ends are spaces."""
     rows = [list(frame.columns), ["---"] * len(frame.columns), *frame.values.tolist()]
-    return "".join(
-        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |\n" for row in rows
-    )
+    cells = ((" ".join(str(c).splitlines()).replace("|", "\\|") for c in row) for row in rows)
+    return "".join(f"| {' | '.join(row)} |\n" for row in cells)
 
 
 def percent(x: float) -> str:
     """A fraction as a percentage with one decimal; a dash where there is none."""
-    return "–" if np.isnan(x) else f"{100 * x:.1f}"
+    return NONE if np.isnan(x) else f"{100 * x:.1f}"
 
 
 def points(x: float) -> str:
     """A difference in percentage points, signed, with one decimal."""
-    return f"{100 * x:+.1f}"
+    return f"{100 * x:+z.1f}"
 
 
 def lever(x: float) -> str:
     """A lever as the paper prints it: one decimal below 10, none from there, infinity as such."""
     if np.isnan(x):
-        return "–"
+        return NONE
     return "∞" if np.isinf(x) else f"{x:.1f}×" if x < 9.95 else f"{x:.0f}×"
 
 
@@ -109,8 +112,9 @@ def rate_table(analysis: Analysis, names: dict[str, str]) -> Table:
         names: Display name of each model key.
     """
     rates = analysis.rates.pivot(index="model", columns="condition", values="rate")
-    conditions = [c for c in rates.columns.union(list(TREATED), sort=False) if c in rates]
-    conditions.sort(key=lambda c: (TREATED.index(c) if c in TREATED else len(TREATED), c))
+    conditions = sorted(
+        rates.columns, key=lambda c: (TREATED.index(c) if c in TREATED else len(TREATED), c)
+    )
     levers = analysis.levers.set_index("model")["lever"]
     paired = analysis.contrasts
     native = paired[paired["condition_b"] == "newline_R"].set_index("model")["p_holm"]
@@ -120,8 +124,10 @@ def rate_table(analysis: Analysis, names: dict[str, str]) -> Table:
         ns = bool(native[model] >= 0.05) if model in native else None
         cells = {c: percent(row[c]) for c in conditions}
         data.append(
-            {"key": model, "model": names[model], **cells}
-            | {"lever": f"{ratio:.2f}", "native_ns": "" if ns is None else str(ns).lower()}
+            {"key": model, "model": names[model]}
+            | {c: cell.replace(NONE, "") for c, cell in cells.items()}
+            | {"lever": "" if np.isnan(ratio) else f"{ratio:.2f}"}
+            | {"native_ns": "" if ns is None else str(ns).lower()}
         )
         if ns:
             cells["newline_R"] += " ns"
@@ -180,9 +186,9 @@ def contrast_table(analysis: Analysis, names: dict[str, str]) -> Table:
             **{c: frame[c] for c in ("model", "condition_a", "condition_b", "n")},
             **{c: frame[c].map("{:.4f}".format) for c in ("rate_a", "rate_b")},
             **{c: frame[c] for c in ("both", "a_only", "b_only", "neither")},
-            "diff_pp": [f"{100 * x:+.2f}" for x in frame["difference"]],
-            "ci_low_pp": [f"{100 * x:+.2f}" for x in frame["low"]],
-            "ci_high_pp": [f"{100 * x:+.2f}" for x in frame["high"]],
+            "diff_pp": [f"{100 * x:+z.2f}" for x in frame["difference"]],
+            "ci_low_pp": [f"{100 * x:+z.2f}" for x in frame["low"]],
+            "ci_high_pp": [f"{100 * x:+z.2f}" for x in frame["high"]],
             **{c: frame[c].map("{:.6g}".format) for c in ("p", "p_holm")},
         }
     )
@@ -213,7 +219,7 @@ def contrast_table(analysis: Analysis, names: dict[str, str]) -> Table:
 def selected_contrasts(analysis: Analysis, names: dict[str, str]) -> Table:
     """Table 4: the paper's six comparisons."""
     indexed = analysis.contrasts.set_index(["model", "condition_a", "condition_b"], drop=False)
-    frame = indexed.loc[list(TABLE4_ROWS)]
+    frame = indexed.loc[[row for row in TABLE4_ROWS if row in indexed.index]]
     cells = {
         "conditions": _conditions(frame),
         "n": frame["n"].astype(str).tolist(),
@@ -241,7 +247,7 @@ def native_table(analysis: Analysis, code: pd.DataFrame, names: dict[str, str]) 
     native = paired[paired["condition_b"] == "newline_R"].set_index("model")
     by_model = code.set_index("model")
     rows = []
-    for model in TABLE5_MODELS:
+    for model in (m for m in TABLE5_MODELS if m in native.index):
         row, rates = native.loc[model], by_model.loc[model]
         rows.append(
             {
@@ -256,7 +262,8 @@ def native_table(analysis: Analysis, code: pd.DataFrame, names: dict[str, str]) 
                 "code": f"{100 * rates['newline']:.0f} → {100 * rates['newline_R']:.0f}",
             }
         )
-    data = pd.DataFrame(rows)
+    columns = ["key", "model", "casual", "artifact-native", "increase [95% CI]", "code"]
+    data = pd.DataFrame(rows, columns=columns)
     return Table(
         "table5",
         "Absorption (%) with casual and artifact-native comments; increases in percentage points. "
@@ -273,16 +280,15 @@ def source_table(analysis: Analysis, names: dict[str, str]) -> Table:
     row covers only the four casual ones, so both rows are given.
     """
     rates = analysis.source_rates.set_index(["model", "source"])["rate"]
+    models = [m for m in TABLE6_MODELS if m in rates]
     rows = [
-        {"source": source} | {m: f"{100 * rates[m, source]:.0f}" for m in TABLE6_MODELS}
+        {"source": source} | {m: f"{100 * rates[m, source]:.0f}" for m in models}
         for source in TABLE6_SOURCES
     ]
     for label, conditions in (("casual tiers", CASUAL), ("all tiers", TREATED)):
         covered = analysis.tiers[analysis.tiers["condition"].isin(conditions)]
         fired = covered.groupby("model")[list(TIERS)].sum()
-        rows.append(
-            {"source": label} | {m: "/".join(str(x) for x in fired.loc[m]) for m in TABLE6_MODELS}
-        )
+        rows.append({"source": label} | {m: "/".join(str(x) for x in fired.loc[m]) for m in models})
     data = pd.DataFrame(rows)
     display = data.rename(columns=names)
     display["source"] = [

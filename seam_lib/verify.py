@@ -1,11 +1,13 @@
 """Does the pipeline really reproduce? Re-execute it elsewhere and compare bytes.
 
 `dvc repro` trusts its lock file. `seam verify` does not: it copies the project's tracked files into
-a scratch folder, forces every stage to run there, and compares what comes out with the lock and
-with the files at hand. Hashes are MD5, as in dvc.lock; they guard against drift, not malice.
+a scratch folder, forces every stage to run there without a lock, and compares what comes out with
+the lock and with the files at hand. Hashes are MD5, as in dvc.lock; they guard against drift, not
+malice.
 """
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -19,7 +21,18 @@ import yaml
 
 from seam_lib.errors import SeamError
 
-Verdict = Literal["same", "differs", "edited", "missing", "changed input"]
+Verdict = Literal[
+    "same",
+    "differs",
+    "not made",
+    "edited",
+    "missing",
+    "changed input",
+    "not in dvc.yaml",
+    "not in dvc.lock",
+]
+#: The hash of what is not there.
+ABSENT = "-"
 
 
 class Line(NamedTuple):
@@ -41,27 +54,34 @@ def verify(root: Path, stages: Sequence[str] = ()) -> list[Line]:
             variants.
 
     Returns:
-        One line an output, and one for every input that is not the one on record.
+        One line an output, one for every input that is not the one on record, and one for every
+        stage that only the pipeline or only the record has.
 
     Raises:
-        SeamError: dvc.lock is missing, a stage name is unknown, or a stage fails in the scratch
-            copy; the message carries the end of its output.
+        SeamError: dvc.lock is missing or damaged, a stage name is unknown, or a stage fails in the
+            scratch copy; the message carries the end of its output.
     """
     lock = read_lock(root)
-    chosen = [s for s in lock if not stages or s in stages or s.split("@")[0] in stages]
-    unknown = [s for s in stages if s not in {n.split("@")[0] for n in lock} | set(lock)]
-    if unknown:
-        raise SeamError(f"unknown stage {unknown[0]!r}; dvc.lock has {', '.join(lock)}.")
-    lines = list(_changed_inputs(root, lock, chosen))
+    if unknown := set(stages) - {s.split("@")[0] for s in lock} - set(lock):
+        raise SeamError(f"unknown stage {min(unknown)!r}; dvc.lock has {', '.join(lock)}.")
+    chosen = [s for s in lock if s in stages or s.split("@")[0] in stages]
     with tempfile.TemporaryDirectory(prefix="seam-verify-") as folder:
         scratch = Path(folder) / "project"
         copy_tracked(root, scratch)
-        execute(scratch, chosen if stages else [])
+        (scratch / "dvc.lock").unlink(missing_ok=True)  # what stands in it afterwards was run there
+        execute(scratch, chosen)
         again = read_lock(scratch)
-        for stage in chosen:
-            for out in lock[stage].get("outs", []):
-                new = next(o["md5"] for o in again[stage]["outs"] if o["path"] == out["path"])
-                lines.extend(_compare(root, scratch, stage, out, new))
+        checked = chosen or sorted({*lock, *again})
+        made = {out["path"] for s in checked for out in lock.get(s, {}).get("outs", [])}
+        lines: list[Line] = []
+        for stage in checked:
+            if stage not in again:
+                lines.append(Line(stage, "dvc.lock", ABSENT, ABSENT, "not in dvc.yaml"))
+            elif stage not in lock:
+                lines.append(Line(stage, "dvc.yaml", ABSENT, ABSENT, "not in dvc.lock"))
+            else:
+                lines.extend(_compare_inputs(stage, lock[stage], again[stage], made))
+                lines.extend(_compare_outputs(root, scratch, stage, lock[stage], again[stage]))
     return lines
 
 
@@ -70,7 +90,10 @@ def read_lock(root: Path) -> dict[str, Any]:
     path = root / "dvc.lock"
     if not path.is_file():
         raise SeamError(f"{path}: no such file. Run `dvc repro` first.")
-    return dict(sorted(yaml.safe_load(path.read_text(encoding="utf-8"))["stages"].items()))
+    try:
+        return dict(sorted(yaml.safe_load(path.read_text(encoding="utf-8"))["stages"].items()))
+    except (yaml.YAMLError, UnicodeDecodeError, TypeError, KeyError, AttributeError):
+        raise SeamError(f"{path}: not a lock file. `git checkout` it or run `dvc repro`.") from None
 
 
 def copy_tracked(root: Path, scratch: Path) -> None:
@@ -80,7 +103,7 @@ def copy_tracked(root: Path, scratch: Path) -> None:
         source, target = root / name, scratch / name
         if source.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
+            shutil.copy(source, target)
     _run(["git", "init", "-q"], scratch)
 
 
@@ -92,61 +115,84 @@ def execute(scratch: Path, stages: Sequence[str]) -> None:
         stages: Stages to run, each alone; an empty sequence runs the whole pipeline.
     """
     single = ["--single-item", *stages] if stages else []
-    _run([sys.executable, "-m", "dvc", "repro", "--force", *single], scratch)
+    _run(["dvc", "repro", "--force", *single], scratch)
 
 
 def _run(command: list[str], folder: Path) -> str:
-    environment = {
-        **os.environ,
+    # Git tells its hooks of their own repository, which is not the scratch one.
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    environment = kept | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
         "PYTHONPATH": str(folder),  # the copy's code, not the installed one
+        "DVC_SITE_CACHE_DIR": str(folder / ".dvc/tmp/site"),  # leave nothing behind
     }
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except FileNotFoundError:
+        raise SeamError(f"`{command[0]}` is not installed here; put it on the PATH.") from None
     if done.returncode:
         tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-25:])
-        raise SeamError(f"`{' '.join(command[-4:])}` failed in the scratch copy:\n{tail}")
+        raise SeamError(f"`{' '.join(command)}` failed on a copy of the project:\n{tail}")
     return done.stdout
 
 
-def _changed_inputs(root: Path, lock: dict[str, Any], stages: Sequence[str]) -> Iterator[Line]:
-    """Inputs that are no stage's output and are not as the lock has them."""
-    outputs = {out["path"] for stage in lock.values() for out in stage.get("outs", [])}
-    for stage in stages:
-        for dep in lock[stage].get("deps", []):
-            path = root / dep["path"]
-            if dep["path"] in outputs or path.is_dir():
-                continue
-            got = _md5(path)
-            if got != dep["md5"]:
-                verdict: Verdict = "changed input" if path.is_file() else "missing"
-                yield Line(stage, dep["path"], dep["md5"], got, verdict)
-
-
-def _compare(
-    root: Path, scratch: Path, stage: str, out: dict[str, Any], again: str
+def _compare_inputs(
+    stage: str, old: dict[str, Any], new: dict[str, Any], made: set[str]
 ) -> Iterator[Line]:
-    """Compare one output: the lock, the file at hand, and the file just made."""
-    name, expected = out["path"], out["md5"]
-    if not expected.endswith(".dir"):
-        at_hand = _md5(root / name)
-        if at_hand != expected:
-            verdict: Verdict = "edited" if (root / name).is_file() else "missing"
-            yield Line(stage, name, expected, at_hand, verdict)
-        else:
-            yield Line(stage, name, expected, again, "same" if again == expected else "differs")
-        return
-    files = sorted(
-        {f.relative_to(base) for base in (root, scratch) for f in (base / name).rglob("*")}
-    )
-    for file in (f for f in files if (root / f).is_file() or (scratch / f).is_file()):
-        at_hand, made = _md5(root / file), _md5(scratch / file)
-        yield Line(stage, str(file), at_hand, made, "same" if at_hand == made else "differs")
-    if again != expected:
-        yield Line(stage, f"{name}/", expected, again, "differs")
+    """The command, parameters and files that are not as the lock has them, but for what is made."""
+    before, now = _inputs(old), _inputs(new)
+    for name in sorted((before.keys() | now.keys()) - made):
+        expected, got = before.get(name, ABSENT), now.get(name, ABSENT)
+        if expected != got:
+            yield Line(stage, name, expected, got, "changed input")
 
 
-def _md5(path: Path) -> str:
-    if not path.is_file():
-        return "-"
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "md5").hexdigest()
+def _inputs(stage: dict[str, Any]) -> dict[str, str]:
+    """The hash of each input of a stage in the lock, by its name."""
+    values = {f"{f}:{key}": x for f, xs in stage.get("params", {}).items() for key, x in xs.items()}
+    values["dvc.yaml:cmd"] = stage.get("cmd", "")
+    hashed = {k: _hash(json.dumps(x, sort_keys=True).encode()) for k, x in values.items()}
+    return hashed | {dep["path"]: dep["md5"] for dep in stage.get("deps", [])}
+
+
+def _compare_outputs(
+    root: Path, scratch: Path, stage: str, old: dict[str, Any], new: dict[str, Any]
+) -> Iterator[Line]:
+    """Compare each output three ways: on record, made again, and at hand."""
+    record, again = ({o["path"]: o["md5"] for o in x.get("outs", [])} for x in (old, new))
+    for name in sorted(record.keys() | again.keys()):
+        expected, made = record.get(name, ABSENT), again.get(name, ABSENT)
+        files = sorted(
+            {f.relative_to(base) for base in (root, scratch) for f in (base / name).rglob("*")}
+        )
+        for file in (f for f in files if (root / f).is_file() or (scratch / f).is_file()):
+            at_hand, fresh = _hash_file(root / file), _hash_file(scratch / file)
+            # The record of a folder has no hash by file: it is what was made, if the whole agrees.
+            yield _line(stage, str(file), fresh if made == expected else at_hand, fresh, at_hand)
+        if not files:
+            yield _line(stage, name, expected, made, _hash_file(root / name))
+        elif made != expected:
+            yield _line(stage, f"{name}/", expected, made, made)
+
+
+def _line(stage: str, path: str, expected: str, made: str, at_hand: str) -> Line:
+    if made != expected:
+        return Line(stage, path, expected, made, "not made" if made == ABSENT else "differs")
+    if at_hand != made:
+        return Line(stage, path, expected, at_hand, "missing" if at_hand == ABSENT else "edited")
+    return Line(stage, path, expected, made, "same")
+
+
+def _hash_file(path: Path) -> str:
+    return _hash(path.read_bytes()) if path.is_file() else ABSENT
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.md5(data).hexdigest()

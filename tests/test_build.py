@@ -9,8 +9,8 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import TEXTS
 from scratch import ROOT, scratch_project
-from test_compose import TEXTS
 from typer.testing import CliRunner
 
 from seam_lib.build import (
@@ -143,7 +143,7 @@ def test_comments_are_chosen_as_described() -> None:
 
 
 def test_a_genre_without_comments_is_named() -> None:
-    with pytest.raises(SeamError, match=r"^coedit:1: no native comments for 'verse'"):
+    with pytest.raises(SeamError, match=r"^coedit:1: no native comments for the genre 'verse'"):
         make_clusters({"coedit": [item(1, "a", genre="verse")]}, POOLS, seed=42)
 
 
@@ -319,6 +319,20 @@ def test_the_command_builds_what_params_say(
     assert Counter(case.condition for case in cases) == dict.fromkeys(["clean", *EXTRA], 12)
     instructed = [case for case in cases if case.system_instruction]
     assert {case.condition for case in instructed} == {"semantic_tags_instruction"}
+
+
+GOOD = BROKEN.replace("broken", "rule").replace(
+    ", comment)\n", ", typed('afterthought', comment))\n"
+)
+
+
+def test_a_condition_of_ones_own_is_built(tmp_path: Path) -> None:
+    names = ["clean", "rule"]
+    root = scratch_project(tmp_path, per_source=1, conditions=names, plugins=["mine.py"])
+    (root / "mine.py").write_text(GOOD)
+    cases = read_benchmark(build(root))
+    assert [case.condition for case in cases] == names * 6
+    assert all(f"\n{case.afterthought}" in case.message for case in cases[1::2])
 
 
 def test_help_teaches() -> None:

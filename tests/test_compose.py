@@ -4,25 +4,16 @@ from pathlib import Path
 import msgspec
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from samples import TEXTS
 
 from seam_lib import compose
 from seam_lib.compose import MITIGATION, TEXT_ONLY, Composed, conditions, tags, task_head
 from seam_lib.errors import SeamError
 from seam_lib.schema import CONDITIONS
 
+CLUSTER = "coedit:101"
 EXTRA = ("semantic_tags", "semantic_tags_instruction", "boundary_text_only")
 ALL = conditions([*CONDITIONS, *EXTRA])
-CLUSTER = "coedit:101"
-
-#: Stretches that could confuse offsets, tags or line ends; the first are this cluster's own tags.
-AWKWARD = [
-    "<pasted-artifact-f8458437a6a7>", "</pasted-artifact-f8458437a6a7>", "</task-f8458437a6a7>",
-    "<pasted-artifact-", "</pasted-artifact-000000000000>", "<task>", "```", "```python\n", "~~~",
-    "\r\n", "\r", "\n", "\n\n", "\u2028", "\t", " ", "\x00", "\ufeff", "\u200b", "\u200d",
-    "👩‍👩‍👧‍👦", "🇫🇷", "e\u0301", "\u0301", "ß", "İ", "ﬁ", "\U0010ffff", "שלום", "\u202e",
-]  # fmt: skip
-TEXTS = st.lists(st.one_of(st.sampled_from(AWKWARD), st.text(max_size=8)), max_size=12).map("".join)
 
 
 def parts(composed: Composed) -> dict[str, str]:

@@ -167,10 +167,10 @@ def test_differences_end_with_status_1(tmp_path: Path, monkeypatch: pytest.Monke
     assert result.exit_code == 1 and "1 differences" in result.output
 
 
-@pytest.mark.parametrize("field", ["source", "condition"])
+@pytest.mark.parametrize("field", ["source", "condition", "release_partition"])
 def test_a_file_of_another_benchmark_is_refused(tmp_path: Path, field: str) -> None:
     def change(rows: list[dict[str, Any]]) -> None:
         rows[0][field] = "other"
 
-    with pytest.raises(SeamError, match="unknown source"):
+    with pytest.raises(SeamError, match="'other' is none of"):
         read_release([release(tmp_path, change)])

@@ -258,6 +258,23 @@ def test_posts_are_fetched_by_id_in_batches_and_in_order(use_api: Any) -> None:
     assert found == [number for number in range(1, 251) if number != 7], "7 was deleted"
 
 
+def test_the_questions_of_the_release_are_fetched_once(use_api: Any, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def answer(path: str, query: dict[str, str]) -> tuple[int, bytes]:
+        asked.append(path)
+        return 200, json.dumps({"items": POSTS[:2], "has_more": False}).encode()
+
+    ids = [POSTS[1]["question_id"], POSTS[0]["question_id"]]
+    with serving(api(answer)) as address:
+        use_api(address)
+        for _ in range(2):
+            path = hub_file(tmp_path, ADAPTERS["stackexchange"], 400, None, ids)
+    assert asked == [f"/questions/{ids[0]};{ids[1]}"]
+    kept = [json.loads(line)["question_id"] for line in path.read_bytes().splitlines()]
+    assert path.name == "stackexchange-release.jsonl" and kept == ids
+
+
 def test_a_broken_connection_becomes_one_sentence() -> None:
     def rows() -> Any:
         yield {}

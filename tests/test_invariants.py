@@ -3,26 +3,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from samples import CASES
 
-from seam_lib.build import Cluster, compose_cases
-from seam_lib.comments import Comment
-from seam_lib.compose import conditions
 from seam_lib.errors import SeamError
-from seam_lib.invariants import INVARIANTS, check_cluster
+from seam_lib.invariants import INVARIANTS, broken_clusters, check_cluster
 from seam_lib.schema import CONDITIONS, Case, Delimiters
-from seam_lib.sources import Item
-
-ITEM = Item(
-    source="coedit", id="1", artifact="Some text.", reference="A text.", operation="gec",
-    license="MIT", genre="prose", partition="permissive",
-)  # fmt: skip
-CLUSTER = Cluster(
-    item=ITEM,
-    head="Improve it.",
-    casual=Comment("note", "My bus was late.", "the bus was late", ["bus was late"]),
-    native=Comment("formal", "Figures are old though.", "figures are old", ["figures are old"]),
-)
-CASES = list(compose_cases([CLUSTER], conditions(CONDITIONS), seed=42))
 
 
 def changed(condition: str, **fields: Any) -> list[Case]:
@@ -88,3 +73,10 @@ def test_a_cluster_has_each_condition_once_and_in_order(
 ) -> None:
     with pytest.raises(SeamError, match=r"^coedit:1: has the conditions"):
         check_cluster(cut(CASES), CONDITIONS)
+
+
+def test_the_broken_clusters_are_listed_by_invariant() -> None:
+    other = [msgspec.structs.replace(case, composition_event_id="coedit:2") for case in CASES]
+    broken = broken_clusters([*changed("newline", reference=None), *other])
+    assert broken.pop("one_artifact") == ["coedit:1"]
+    assert not any(broken.values())

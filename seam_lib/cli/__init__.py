@@ -8,7 +8,18 @@ import sys
 import typer
 from rich.console import Console
 
-from seam_lib.cli import analysis, build, infer, wild
+from seam_lib.cli import (
+    analysis,
+    build,
+    claims,
+    infer,
+    report,
+    review,
+    score,
+    specimens,
+    trial,
+    wild,
+)
 from seam_lib.errors import SeamError
 
 app = typer.Typer(
@@ -17,10 +28,8 @@ app = typer.Typer(
     add_completion=False,
     help="SEAM: does a model return the user's remark inside the text it was asked to edit?",
 )
-analysis.register(app)
-build.register(app)
-infer.register(app)
-wild.register(app)
+for part in (analysis, build, infer, score, review, report, trial, claims, specimens, wild):
+    part.register(app)
 
 
 def main() -> None:

@@ -25,10 +25,13 @@ def verify(
     Prints one line an output: stage, path, expected hash, got hash, verdict. Exit status 1 on any
     difference: a changed output, a changed input, or code that makes other bytes.
     """
+    from rich.console import Console
+
     from seam_lib.params import find_root
     from seam_lib.verify import verify as run
 
-    lines = run(find_root(), stage)
+    with Console(stderr=True).status("Re-executing the stages in a scratch copy"):
+        lines = run(find_root(), stage)
     width = max((len(line.path) for line in lines), default=0)
     stages = max((len(line.stage) for line in lines), default=0)
     for line in lines:
@@ -36,10 +39,12 @@ def verify(
         typer.echo(
             f"{line.stage:{stages}}  {line.path:{width}}  {expected:12}  {got:12}  {line.verdict}"
         )
-    different = [line for line in lines if line.verdict != "same"]
-    typer.echo(
-        f"{len(lines) - len(different)} outputs reproduced byte for byte, {len(different)} not."
-    )
+    different = sum(line.verdict != "same" for line in lines)
+    typer.echo(f"{len(lines) - different} outputs reproduced byte for byte.")
+    if any(line.verdict == "not in dvc.yaml" for line in lines):
+        typer.echo("What is not in dvc.yaml was renamed or removed: delete its entry in dvc.lock.")
     if different:
-        typer.echo("Run `dvc repro` if the change was meant; `git checkout` the file if not.")
+        typer.echo(
+            f"{different} differ. `dvc repro` if the change was meant; `git checkout` it if not."
+        )
         raise typer.Exit(1)

@@ -24,6 +24,7 @@ def build(
     """
     from seam_lib.build import build_benchmark
     from seam_lib.params import find_root, load_params
+    from seam_lib.schema import SOURCES
 
     root = find_root()
     params = load_params(root).build
@@ -32,10 +33,10 @@ def build(
         compare_with_release(root, folder, params.source)
         return
     build_benchmark(root, params)
-    count = len(params.conditions)
+    clusters, count = len(SOURCES) * params.per_source, len(params.conditions)
     typer.echo(
-        f"{6 * params.per_source} clusters, {6 * params.per_source * count} cases under {count} "
-        f"conditions: data/benchmark/{params.name}. Every invariant holds."
+        f"{clusters} clusters, {clusters * count} cases under {count} conditions: "
+        f"data/benchmark/{params.name}. Every invariant holds."
     )
 
 

@@ -1,41 +1,70 @@
 """Commands about runs: ask the model, look at the run's health."""
 
+from pathlib import Path
+
 import typer
 
 
 def register(app: typer.Typer) -> None:
     """Add this module's commands to the app."""
     app.command()(infer)
+    app.command()(health)
 
 
 def infer(
     run: str = typer.Argument(help="A run of params.yaml, such as `embedded`."),
     limit: int | None = typer.Option(None, min=1, help="Take at most so many open cases."),
-    dry_run: bool = typer.Option(False, help="Count calls, tokens and dollars; call nothing."),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Count calls, tokens and dollars; call nothing."
+    ),
     recheck: int | None = typer.Option(
-        None, min=1, help="Call so many settled cases again; report how many answers are the same."
+        None, min=1, help="Call so many settled cases again: how many answers are the same?"
+    ),
+    export_batch: Path | None = typer.Option(
+        None, help="Write the open cases as an OpenAI batch file; call nothing."
+    ),
+    import_batch: Path | None = typer.Option(
+        None, help="Take the results of such a batch into the run's traces; call nothing."
     ),
 ) -> None:
     """Ask the run's model for every answer that is still lacking.
 
-    Start it again after any stop (a crash, Ctrl-C, a limit): it goes on where the traces end, and
-    asks nothing twice that has a usable answer. Exit status 1 as long as a case lacks one.
+    Start it again after any stop (a crash, Ctrl-C, a spent budget): it goes on where the traces
+    end, and asks nothing twice that has a usable answer. The exit status is 1 as long as a case
+    lacks one.
     """
-    from seam_lib import infer as runner
-    from seam_lib.cli.run_view import show_dry_run, show_recheck, show_tally, watching
+    from seam_lib import batches
+    from seam_lib.cli import run_view
     from seam_lib.params import find_root
     from seam_lib.plan import load_run
 
+    if sum(map(bool, (dry_run, recheck, export_batch, import_batch, limit))) > 1:
+        raise typer.BadParameter("these options exclude each other")
     the_run = load_run(find_root(), run)
     if dry_run:
-        show_dry_run(the_run)
-        return
-    if recheck is not None:
-        with watching(the_run, recheck) as watch:
-            pairs = runner.recheck(the_run, recheck, watch=watch)
-        show_recheck(the_run, pairs, recheck)
-        return
-    with watching(the_run, limit) as watch:
-        stopped = runner.infer(the_run, limit=limit, watch=watch)
-    if not show_tally(the_run, stopped):
-        raise typer.Exit(1)
+        run_view.show_dry_run(the_run)
+    elif recheck is not None:
+        run_view.call_again(the_run, recheck)
+    elif export_batch is not None:
+        run_view.show_export(the_run, export_batch, batches.export_batch(the_run, export_batch))
+    else:
+        if import_batch is not None:
+            run_view.show_import(*batches.import_batch(the_run, import_batch))
+            stopped = None
+        else:
+            stopped = run_view.call(the_run, limit)
+        if not run_view.show_tally(the_run, stopped):
+            raise typer.Exit(1)
+
+
+def health(run: str = typer.Argument(help="A run of params.yaml, such as `embedded`.")) -> None:
+    """Show what a run's traces tell: empties, cut-offs, loops, latency, who served it and when.
+
+    Warns where conditions of one run were served or decoded differently, or more than a day
+    apart: a difference between them may then be one of serving (paper, Appendix H).
+    """
+    from seam_lib.cli import run_view
+    from seam_lib.params import find_root
+    from seam_lib.plan import load_run
+
+    run_view.show_health(load_run(find_root(), run))

@@ -1,46 +1,69 @@
 """What the run commands show: progress while calling, and counts that hide nothing afterwards."""
 
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+import pandas as pd
+from msgspec.structs import asdict
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, JustifyMethod
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from seam_lib.infer import Watch
-from seam_lib.plan import Run, State, estimate, load_cases, open_cases, state, tally
+from seam_lib import infer
+from seam_lib.plan import Estimate, Run, State, estimate, load_cases, open_cases, reasons, tally
 from seam_lib.schema import Trace
-from seam_lib.traces import by_case, read_traces
+from seam_lib.traces import read_traces
 
 console = Console(soft_wrap=True, highlight=False)
 
 
+def call(run: Run, limit: int | None) -> str | None:
+    """Call the model with a progress bar; returns why it stopped early, or None."""
+    todo = len(open_cases(run.settings, load_cases(run), read_traces(run.traces))[:limit])
+    try:
+        with watching(run, todo) as watch:
+            return infer.infer(run, limit=limit, watch=watch)
+    except KeyboardInterrupt:
+        return "interrupted; every finished answer is on record"
+
+
+def call_again(run: Run, count: int) -> None:
+    """Call settled cases again and say how many answers are the same."""
+    with watching(run, count) as watch:
+        pairs = infer.recheck(run, count, watch=watch)
+    different = [old.case_id for old, new in pairs if old.response != new.response]
+    same = len(pairs) - len(different)
+    console.print(f"{run.name}: {same} of {len(pairs)} answers are identical on this machine.")
+    for case_id in different:
+        console.print(f"  differs: {case_id}", markup=False)
+    if len(pairs) < count:
+        console.print(f"({count} were asked for; the others are not settled, or the call failed.)")
+
+
 @contextmanager
-def watching(run: Run, limit: int | None) -> Iterator[Watch]:
+def watching(run: Run, todo: int) -> Iterator[infer.Watch]:
     """Show a bar with rate, cost and time left; yields what the runner tells of each attempt."""
-    cases = load_cases(run)
-    todo = len(open_cases(run.settings, cases, read_traces(run.traces))[:limit])
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        TaskProgressColumn("{task.completed}/{task.total}"),
-        TextColumn("{task.fields[rate]} ${task.fields[usd]:.4f}"),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[speed]:.0f}/min, {task.fields[failed]} failed calls"),
+        TextColumn("${task.fields[usd]:.4f}"),
         TimeRemainingColumn(),
     )
-    counts: Counter[str] = Counter()
-    with Progress(*columns, console=console, speed_estimate_period=120) as progress:
-        task = progress.add_task(run.name, total=todo, rate="", usd=0.0, visible=todo > 0)
+    with Progress(*columns, console=console, speed_estimate_period=300) as progress:
+        bar = progress.add_task(run.name, total=todo, visible=todo > 0, speed=0, failed=0, usd=0.0)
+        task = progress.tasks[0]
 
         def watch(trace: Trace, where: State) -> None:
-            counts["calls"] += 1
-            counts["failed"] += trace.error is not None
-            speed = progress.tasks[0].finished_speed or progress.tasks[0].speed or 0.0
             progress.update(
-                task,
+                bar,
                 advance=where != "missing",
-                rate=f"{speed * 60:.0f}/min, {counts['failed']} failed calls,",
-                usd=progress.tasks[0].fields["usd"] + (trace.cost_usd or 0.0),
+                speed=60 * (task.speed or 0.0),
+                failed=task.fields["failed"] + (trace.error is not None),
+                usd=task.fields["usd"] + (trace.cost_usd or 0.0),
             )
 
         yield watch
@@ -49,77 +72,101 @@ def watching(run: Run, limit: int | None) -> Iterator[Watch]:
 def show_tally(run: Run, stopped: str | None) -> bool:
     """Print what became of every case; True if each has a usable answer."""
     cases, traces = load_cases(run), read_traces(run.traces)
-    rows = tally(cases, traces, run.settings)
-    table = Table("condition", title=f"{run.name}: {run.settings.model}", title_justify="left")
-    for name in ("planned", "usable", "retried", "unusable", "missing"):
-        table.add_column(name, justify="right")
-    for row in rows:
-        table.add_row(
-            row.condition,
-            *map(str, (row.planned, row.usable, row.retried, row.unusable, row.missing)),
-        )
-    total = {
-        name: sum(getattr(row, name) for row in rows)
-        for name in ("planned", "usable", "retried", "unusable", "missing")
-    }
-    table.add_section()
-    table.add_row("all", *map(str, total.values()))
-    console.print(table)
-    for reason, count in reasons(run).most_common(5):
+    counts = tally(cases, traces, run.settings)
+    all_of_them = counts[-1]
+    print_frame(f"{run.name}: {run.settings.model}", pd.DataFrame(map(asdict, counts)))
+    for reason, count in reasons(cases, traces, run.settings).most_common(5):
         console.print(f"  {count} x {reason}", markup=False)
     if stopped:
         console.print(f"stopped: {stopped}", markup=False)
-    if total["missing"]:
+    if all_of_them.missing:
         console.print(
-            f"{total['missing']} of {total['planned']} cases have no answer yet. "
+            f"{all_of_them.missing} of {all_of_them.planned} cases have no answer yet. "
             f"Go on with: seam infer {run.name}"
         )
-    if total["unusable"]:
+    if all_of_them.unusable:
         console.print(
-            f"{total['unusable']} of {total['planned']} cases are unusable after "
-            f"{run.settings.attempts} answers; the scorer leaves them out and says so. To draw "
-            f"more, raise runs.{run.name}.attempts or retry_max_tokens in params.yaml."
+            f"{all_of_them.unusable} of {all_of_them.planned} cases are unusable: every answer "
+            f"drawn was empty or cut off. The scorer leaves them out and says so. To draw again, "
+            f"raise runs.{run.name}.attempts in params.yaml (now {run.settings.attempts})."
         )
-    return not total["unusable"] and not total["missing"]
-
-
-def reasons(run: Run) -> Counter[str]:
-    """Why cases lack a usable answer: the last error or defect of each, counted."""
-    cases, traces = load_cases(run), read_traces(run.traces)
-    found: Counter[str] = Counter()
-    for attempts in by_case(cases, traces).values():
-        if attempts and state(attempts, run.settings) != "usable":
-            last = attempts[-1]
-            found[last.error or f"answer {last.finish_reason or 'empty'}"] += 1
-    return found
+    return all_of_them.usable == all_of_them.planned
 
 
 def show_dry_run(run: Run) -> None:
     """Print what the next start would do, without doing it."""
-    cases, traces = load_cases(run), read_traces(run.traces)
-    todo = open_cases(run.settings, cases, traces)
-    plan = estimate(run.settings, todo, traces)
-    where = run.settings.base_url or f"the {run.settings.provider} provider's own server"
-    console.print(f"{run.name}: {run.settings.model} at {where}", markup=False)
-    console.print(f"  cases    {len(cases)} planned, {len(cases) - len(todo)} settled")
-    console.print(f"  calls    {plan.calls}, if none must be repeated")
-    console.print(f"  tokens   about {plan.input_tokens:,} in and {plan.output_tokens:,} out")
-    console.print(
-        f"           (hidden reasoning aside); at most {plan.output_tokens_at_most:,} out"
-    )
-    if plan.usd is None:
-        console.print("  cost     unknown: no price_in and price_out in params.yaml")
-    else:
-        console.print(f"  cost     about ${plan.usd:.2f}, at most ${plan.usd_at_most:.2f}")
+    show_estimate(run)
     console.print("Nothing was called.")
 
 
-def show_recheck(run: Run, pairs: list[tuple[Trace, Trace]], asked: int) -> None:
-    """Print how many answers came back the same."""
-    same = sum(old.response == new.response for old, new in pairs)
-    console.print(f"{run.name}: {same} of {len(pairs)} answers are identical on this machine.")
-    for old, new in pairs:
-        if old.response != new.response:
-            console.print(f"  differs: {old.case_id}", markup=False)
-    if len(pairs) < asked:
-        console.print(f"({asked} were asked for; {asked - len(pairs)} are not settled or failed.)")
+def show_estimate(run: Run) -> Estimate:
+    """Print what the next start would take: calls, tokens, time and money."""
+    cases, traces = load_cases(run), read_traces(run.traces)
+    todo = open_cases(run.settings, cases, traces)
+    plan = estimate(run.settings, todo, traces)
+    where = run.settings.base_url or f"the {run.settings.provider} provider"
+    console.print(f"{run.name}: {run.settings.model} at {where}", markup=False)
+    console.print(f"  cases   {len(cases)} planned, {len(cases) - len(todo)} settled")
+    console.print(f"  calls   {plan.calls}, if none must be repeated")
+    console.print(f"  tokens  about {plan.input_tokens:,} in and {plan.output_tokens:,} out;")
+    console.print(f"          with loops and hidden reasoning at most {plan.at_most:,} out")
+    console.print(
+        f"  time    about {timespan(plan.seconds)}: {plan.speed:.0f} tokens a second and call "
+        f"({'measured' if plan.measured else 'assumed'}), {run.settings.concurrency} at once"
+    )
+    console.print(f"  cost    {cost_words(run, plan)}")
+    return plan
+
+
+def cost_words(run: Run, plan: Estimate) -> str:
+    """The estimated cost, or why there is none."""
+    if run.settings.provider == "llamacpp":
+        return "none: the model runs on this machine"
+    if plan.usd is None:
+        return "unknown: the run has no price_in and price_out (US dollars a million tokens)"
+    return f"about ${plan.usd:.2f}, at most ${plan.usd_at_most:.2f}"
+
+
+def timespan(seconds: float) -> str:
+    """Seconds as people say them."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def show_export(run: Run, path: Path, calls: int) -> None:
+    """Say what was exported and how the results come back."""
+    console.print(f"{path}: {calls} calls of run {run.name}.", markup=False)
+    console.print(f"Bring the results back with: seam infer {run.name} --import-batch RESULTS")
+
+
+def show_import(taken: int, left_out: int) -> None:
+    """Say what was taken from a batch's results."""
+    console.print(f"{taken} attempts taken, {left_out} left out: already on record.")
+
+
+def show_health(run: Run) -> None:
+    """Print a run's diagnosis."""
+    from seam_lib.run_health import diagnose
+
+    found = diagnose(load_cases(run), read_traces(run.traces), run.settings)
+    print_frame(f"{run.name}: {run.settings.model}", found.outcomes)
+    print_frame("calls (p50/p95: median and 95th percentile)", found.calls)
+    print_frame("collected", found.windows)
+    print_frame("by whom and how", found.provenance)
+    for warning in found.warnings:
+        console.print(f"warning: {warning}", markup=False)
+    if not found.warnings:
+        console.print("No warnings.")
+
+
+def print_frame(title: str, frame: pd.DataFrame) -> None:
+    """Print a frame; numbers to the right, and the names in the first column whole."""
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    for place, column in enumerate(frame):
+        numeric = pd.api.types.is_numeric_dtype(frame[column])
+        justify: JustifyMethod = "right" if numeric else "left"
+        table.add_column(str(column), justify=justify, overflow="fold", no_wrap=place == 0)
+    for row in frame.itertuples(index=False):
+        table.add_row(*map(str, row))
+    console.print(table)

@@ -44,7 +44,7 @@ def judge() -> None:
 
     root = find_root()
     docket = prepare(root, load_params(root).wild)
-    with watching(docket.run, None) as watch:
+    with watching(docket.run, len(docket.open)) as watch:
         tally = run(docket, watch=watch)
     typer.echo(
         f"{tally.genuine} genuine, {tally.not_genuine} not, {tally.unparseable} unparseable "

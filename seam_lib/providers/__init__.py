@@ -51,7 +51,7 @@ class CallError(Exception):
     """A call that brought no answer, in the provider's own words.
 
     Attributes:
-        kind: "HTTP 429", "unreachable", "timeout" or "malformed".
+        kind: "HTTP 429", "no connection", "timeout", "malformed" or "error as an answer".
         transient: Whether the same call may succeed later.
         fatal: Whether every other case would fail alike.
         retry_after: Seconds the provider asks to wait, if it does.
@@ -167,12 +167,19 @@ async def post(client: Any, path: str, body: dict[str, Any], seconds: float) -> 
 def answer(data: object, row_type: type[T]) -> T:
     """Check the JSON of an answer against the fields that we read.
 
+    Args:
+        data: The answer; text, if the server did not call it JSON.
+        row_type: What it should be.
+
     Raises:
-        CallError: It is something else, such as a proxy's page; quotes its beginning.
+        CallError: It is something else: an error in an answer with status 200, a proxy's page.
     """
     try:
-        return msgspec.convert(data, row_type)
-    except msgspec.ValidationError as error:
+        found = msgspec.json.decode(data) if isinstance(data, str) else data
+        if isinstance(found, dict) and found.get("error"):
+            raise CallError("error as an answer", own_words(msgspec.json.encode(found).decode()))
+        return msgspec.convert(found, row_type)
+    except msgspec.DecodeError as error:
         raise CallError("malformed", f"{error}; the answer begins {str(data)[:120]!r}") from None
 
 
@@ -180,21 +187,19 @@ def _call_error(error: Exception, key: str | None) -> CallError:
     """Translate a client library's exception; both libraries share its shape."""
     status = getattr(error, "status_code", None)
     if status is None:
-        timed_out = "Timeout" in type(error).__name__
         cause = error.__cause__ or error
-        words = str(cause) or type(cause).__name__
-        return CallError("timeout" if timed_out else "unreachable", _redact(words, key))
+        return CallError("no connection", _redact(str(cause) or type(cause).__name__, key))
     response = error.response  # type: ignore[attr-defined]
     return CallError(
         f"HTTP {status}",
-        _redact(_own_words(response.text), key),
+        _redact(own_words(response.text), key),
         transient=status in TRANSIENT or status >= 500,
         fatal=status in FATAL,
         retry_after=_retry_after(response.headers.get("retry-after")),
     )
 
 
-def _own_words(body: str) -> str:
+def own_words(body: str) -> str:
     """The message inside an error body: `error.message`, `message`, `detail`, or the body."""
     try:
         data = msgspec.json.decode(body)

@@ -1,0 +1,20 @@
+"""The paper's numbers, each with the function that recomputes it.
+
+`ledger` reads paper/claims.yaml and gives every entry a status, `report` writes what came out, and
+`numbers` proves that no number of the paper's text is left out. The other modules hold the
+recompute functions, grouped by what they count.
+"""
+
+from seam_lib.claims.ledger import Claim, Line, read_ledger, recompute
+from seam_lib.claims.report import describe, find_line, recompute_all, write_claims
+
+__all__ = [
+    "Claim",
+    "Line",
+    "describe",
+    "find_line",
+    "read_ledger",
+    "recompute",
+    "recompute_all",
+    "write_claims",
+]

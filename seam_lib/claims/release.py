@@ -1,0 +1,88 @@
+"""Claims about the release's own result files: do they follow from its labels?"""
+
+import numpy as np
+import pandas as pd
+
+from seam_lib import stats
+from seam_lib.claims.answer import Answer
+from seam_lib.claims.published import Published
+
+KEYS = ["model", "condition_a", "condition_b"]
+
+
+def intervals(data: Published, reduce_phi: bool) -> Answer:
+    """How many published intervals follow, once rounding in one or two steps is allowed for.
+
+    Args:
+        data: The published facts.
+        reduce_phi: Newcombe's method 10, which reduces a positive phi; or phi as it is.
+    """
+    frame = _both(data)
+    follows, moved = [], 0
+    for r in frame.itertuples():
+        table = stats.Paired(r.both, r.a_only, r.b_only, r.neither)
+        bounds = [100 * x for x in stats.newcombe_paired(table, reduce_phi=reduce_phi)]
+        plain = [100 * x for x in stats.newcombe_paired(table)]
+        moved += [f"{x:.1f}" for x in bounds] != [f"{x:.1f}" for x in plain]
+        pairs = zip(bounds, (r.ci_low_pp, r.ci_high_pp), strict=True)
+        follows.append(all(p in (round(x, 1), round(round(x, 2), 1)) for x, p in pairs))
+    rows = frame[[*KEYS, "ci_low_pp", "ci_high_pp"]].assign(follows=follows)
+    how = f"phi {'reduced by n/2' if reduce_phi else 'as it is'}: {sum(follows)} of {len(rows)}"
+    if moved:
+        how += f"; the reduction moves {moved} of them by 0.1 point or more"
+    return Answer({"intervals": sum(follows)}, how, rows)
+
+
+def contrasts(data: Published, rounding: str = "once") -> Answer:
+    """How many published contrasts follow in every column.
+
+    Args:
+        data: The published facts.
+        rounding: `once`, to the printed decimals; `twice`, to one decimal more before; `either`.
+    """
+    frame = _both(data)
+    checks = [frame[f"{c}_published"] == frame[c] for c in ("a_only", "b_only")]
+    for printed, computed, decimals in (
+        (frame["diff_pp"], 100 * frame["difference"], 1),
+        (frame["ci_low_pp"], 100 * frame["low"], 1),
+        (frame["ci_high_pp"], 100 * frame["high"], 1),
+        (frame["rate_a_published"], frame["rate_a"], 3),
+        (frame["rate_b_published"], frame["rate_b"], 3),
+    ):
+        once = printed == [round(x, decimals) for x in computed]
+        twice = printed == [round(round(x, decimals + 1), decimals) for x in computed]
+        checks.append({"once": once, "twice": twice, "either": once | twice}[rounding])
+    checks += [
+        frame["p"].map(_p_value) == frame["p_exact"],
+        frame["p_holm"].map(_p_value) == frame["p_holm_published"],
+    ]
+    follows = np.logical_and.reduce(checks)
+    rows = frame[[*KEYS, "diff_pp", "ci_low_pp", "ci_high_pp"]].assign(follows=follows)
+    how = f"rounded {rounding}: {follows.sum()} of {len(frame)} rows in every column"
+    return Answer({"contrasts": int(follows.sum())}, how, rows)
+
+
+def levers(data: Published) -> Answer:
+    """How many published levers follow, with events and bootstrap interval."""
+    ours = data.levers.set_index("model")
+    theirs = data.table("levers").set_index("model").loc[ours.index]
+    follows = (ours["newline_events"] == theirs["newline_events"]) & (
+        ours["boundary_events"] == theirs["boundary_events"]
+    )
+    for column, printed in (("lever", "lever"), ("low", "ci_low"), ("high", "ci_high")):
+        follows &= np.isclose(ours[column].round(2), theirs[printed].astype(float))
+    rows = pd.concat([data.levers, follows.rename("follows").reset_index(drop=True)], axis=1)
+    settings = data.params.analysis
+    how = f"{settings.bootstrap_draws:,} draws, seed {settings.bootstrap_seed}"
+    return Answer({"levers": int(follows.sum())}, how, rows)
+
+
+def _both(data: Published) -> pd.DataFrame:
+    """Our contrasts beside the published ones."""
+    published = data.table("contrasts")
+    return data.contrasts().merge(published, on=KEYS, suffixes=("", "_published"))
+
+
+def _p_value(p: float) -> float:
+    """A p-value as the release prints it: two digits below .001, three decimals above."""
+    return float(f"{p:.1e}" if p < 0.001 else f"{p:.3f}")

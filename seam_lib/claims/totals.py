@@ -1,0 +1,40 @@
+"""Arithmetic on numbers that the paper prints, for claims that no published case can settle."""
+
+from math import prod
+
+import pandas as pd
+
+from seam_lib import stats
+from seam_lib.claims.answer import Answer
+from seam_lib.claims.published import Published
+
+
+def total(data: Published, of: dict[str, float | list[float]]) -> Answer:
+    """A sum of printed numbers; a list is the product of its factors, a minus subtracts."""
+    terms = {name: prod(x) if isinstance(x, list) else x for name, x in of.items()}
+    how = " + ".join(f"{value:g} {name}" for name, value in terms.items())
+    return Answer({"total": sum(terms.values())}, how.replace("+ -", "- "), _rows(terms))
+
+
+def percent(data: Published, of: dict[str, float | list[float]], whole: float) -> Answer:
+    """Such a sum as a percentage of a printed number."""
+    part = total(data, of)
+    value = sum(part.rows["printed"])
+    return Answer({"percent": 100 * value / whole}, f"({part.how}) of {whole:g}", part.rows)
+
+
+def quotient(data: Published, part: float, whole: float) -> Answer:
+    """One printed number divided by another."""
+    of = {"part": part, "whole": whole}
+    return Answer({"quotient": part / whole}, f"{part:g} / {whole:g}", _rows(of))
+
+
+def mcnemar(data: Published, both: int, only_a: int, only_b: int, neither: int) -> Answer:
+    """The exact McNemar p of printed counts."""
+    table = stats.Paired(both, only_a, only_b, neither)
+    how = f"only a {only_a}, only b {only_b}, of {table.n} pairs"
+    return Answer({"p": stats.mcnemar_exact(table)}, how, pd.DataFrame([table._asdict()]))
+
+
+def _rows(of: dict[str, float]) -> pd.DataFrame:
+    return pd.DataFrame({"number": list(of), "printed": list(of.values())})

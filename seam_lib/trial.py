@@ -1,0 +1,131 @@
+"""The shortest road to a model's row: from its name to a run that every other command knows.
+
+A trial is a run like those of params.yaml, but for where it is written down: its settings lie in
+data/runs/try-NAME.yaml, and no file called try-* is tracked. So trying a model changes nothing
+that the project's own pipeline reads.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from seam_lib.build import build_benchmark, read_benchmark, write_benchmark, write_report
+from seam_lib.errors import SeamError
+from seam_lib.files import write_text
+from seam_lib.params import TRIAL, TRIED, RunParams, load_params
+from seam_lib.plan import Run
+from seam_lib.schema import Case
+
+
+def plan_trial(
+    root: Path, model: str, given: dict[str, Any], limit: int | None = None, name: str | None = None
+) -> Run:
+    """Settle what a trial is, and write its benchmark if there is none yet.
+
+    Args:
+        root: The project's folder.
+        model: A run of params.yaml, whose settings are then taken over, or a model's name.
+        given: Settings that differ, by field of `RunParams`; kept when the trial is continued.
+        limit: Take at most so many cases, in whole clusters.
+        name: What to call it; by default after the model.
+
+    Raises:
+        SeamError: A setting is unknown or of a wrong type, or the limit holds no cluster.
+    """
+    params = load_params(root)
+    called = trial_name(name or model)
+    base = params.runs.get(called, params.runs.get(model))
+    known = msgspec.to_builtins(base) if base else {"provider": "openai", "model": model}
+    benchmark = given.get("benchmark", params.build.name)
+    known |= given | {"benchmark": benchmark}
+    settings = _settings(known)
+    if benchmark == params.build.name and not (root / "data/benchmark" / benchmark).exists():
+        build_benchmark(root, params.build)
+    if limit is not None:
+        part = take_part(root, benchmark, limit)
+        settings = msgspec.structs.replace(settings, benchmark=part)
+    return Run(called, settings, root)
+
+
+def trial_name(model: str) -> str:
+    """A model's name as the name of files, such as try-llama-3.1-8b for meta/Llama-3.1-8B."""
+    plain = re.sub(r"[^a-z0-9.]+", "-", model.rsplit("/", 1)[-1].lower()).strip("-.")
+    if not plain:
+        raise SeamError(f"{model!r} gives no name for files. Choose one with --name.")
+    return TRIAL + plain.removeprefix(TRIAL)
+
+
+def save_trial(run: Run) -> Path:
+    """Write a trial's settings, those that differ from the defaults: lines for params.yaml."""
+    path, settings = run.root / TRIED / f"{run.name}.yaml", run.settings
+    usual = RunParams(
+        benchmark=settings.benchmark, provider=settings.provider, model=settings.model
+    )
+    kept = {"benchmark", "provider", "model"}
+    changed = {
+        key: value
+        for key, value in msgspec.to_builtins(settings).items()
+        if key in kept or getattr(settings, key) != getattr(usual, key)
+    }
+    write_text(path, yaml.safe_dump(changed, sort_keys=False, allow_unicode=True))
+    return path
+
+
+def take_part(root: Path, benchmark: str, limit: int) -> str:
+    """Write a part of a benchmark as a benchmark of its own.
+
+    Args:
+        root: The project's folder.
+        benchmark: The whole one's name.
+        limit: Cases at most.
+
+    Returns:
+        The part's name; a larger part holds every smaller one.
+    """
+    cases = take_clusters(read_benchmark(root / "data" / "benchmark" / benchmark), limit)
+    name = f"{TRIAL}{benchmark}-{len(cases)}"
+    folder = root / "data" / "benchmark" / name
+    write_benchmark(folder, cases)
+    write_report(
+        folder, f"A part of the benchmark `{benchmark}`: whole clusters, the sources in turn."
+    )
+    return name
+
+
+def take_clusters(cases: Sequence[Case], limit: int) -> list[Case]:
+    """Take whole clusters, one of each source in turn, as many as the limit holds.
+
+    Raises:
+        SeamError: It holds none.
+    """
+    clusters: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        clusters[case.composition_event_id].append(case)
+    sources: dict[str, list[list[Case]]] = defaultdict(list)
+    for cluster in clusters.values():
+        sources[cluster[0].source].append(cluster)
+    dealt = [c for c in chain.from_iterable(zip_longest(*sources.values())) if c is not None]
+    taken: list[Case] = []
+    for cluster in dealt:
+        if len(taken) + len(cluster) > limit:
+            break
+        taken += cluster
+    if not taken:
+        raise SeamError(
+            f"--limit {limit}: a cluster has {len(dealt[0])} cases, and only whole ones can be "
+            f"compared. Give at least {len(dealt[0])}."
+        )
+    return taken
+
+
+def _settings(fields: dict[str, Any]) -> RunParams:
+    try:
+        return msgspec.convert(fields, RunParams)
+    except msgspec.ValidationError as error:
+        raise SeamError(f"{error}. RunParams in seam_lib/params.py lists the settings.") from None

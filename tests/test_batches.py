@@ -1,0 +1,106 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faulty import serving
+from trial import engine, trial_cases, trial_run
+
+from seam_lib.batches import export_batch, import_batch
+from seam_lib.errors import SeamError
+from seam_lib.files import read_rows
+from seam_lib.infer import infer
+from seam_lib.plan import Run
+from seam_lib.schema import Output
+from seam_lib.traces import read_traces
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return trial_run(tmp_path, cases=trial_cases(2), max_tokens=77)
+
+
+def test_a_batch_gives_the_same_outputs_as_calls_and_twice_changes_nothing(
+    run: Run, tmp_path: Path
+) -> None:
+    batch, results = tmp_path / "batch.jsonl", tmp_path / "results.jsonl"
+    assert export_batch(run, batch) == 12
+    body = json.loads(batch.read_text().splitlines()[0])["body"]
+    assert (body["model"], body["temperature"], body["max_tokens"]) == ("m", 0.0, 77)
+    engine(batch, results)
+    assert import_batch(run, results) == (12, 0)
+    written = run.traces.read_bytes()
+    assert import_batch(run, results) == (0, 12)
+    assert run.traces.read_bytes() == written
+    assert {t.started_at for t in read_traces(run.traces)} == {"2026-05-28T20:26:40+00:00"}
+    with serving(lambda body, n: "ok") as server:
+        url = f"{server.url}/v1"
+        called = trial_run(tmp_path / "called", cases=trial_cases(2), max_tokens=77, base_url=url)
+        infer(called)
+    assert run.outputs.read_bytes() == called.outputs.read_bytes()
+    with pytest.raises(SeamError, match="nothing to export"):
+        export_batch(run, batch)
+
+
+def test_what_a_batch_leaves_open_is_exported_again_under_its_tag(run: Run, tmp_path: Path) -> None:
+    batch, results = tmp_path / "batch.jsonl", tmp_path / "results.jsonl"
+    export_batch(run, batch)
+    engine(batch, results, choices=[{"message": {"content": "cut"}, "finish_reason": "length"}])
+    assert import_batch(run, results) == (12, 0)
+    assert import_batch(run, results) == (0, 12), "these answers have been counted"
+    assert export_batch(run, batch) == 12
+    assert json.loads(batch.read_text().splitlines()[0])["body"]["temperature"] == 1.0
+    engine(batch, results)
+    assert import_batch(run, results) == (12, 0)
+    assert {row.decoding for row in read_rows(run.outputs, Output)} == {"temperature=1.0"}
+
+
+def test_failed_lines_are_on_record_with_the_providers_words(run: Run, tmp_path: Path) -> None:
+    batch, results = tmp_path / "batch.jsonl", tmp_path / "results.jsonl"
+    export_batch(run, batch)
+    names = [json.loads(line)["custom_id"] for line in batch.read_text().splitlines()]
+    refused = {"status_code": 400, "body": {"error": {"message": "too long"}}}
+    rows: list[dict[str, Any]] = [
+        {"custom_id": names[0], "response": refused, "error": None},
+        {"custom_id": names[1], "response": None, "error": {"message": "batch expired"}},
+        {"custom_id": names[2], "response": {"status_code": 200, "body": {"choices": []}}},
+    ]
+    results.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert import_batch(run, results) == (3, 0)
+    assert [t.error for t in read_traces(run.traces)] == [
+        "HTTP 400: too long",
+        "batch: batch expired",
+        "malformed: the answer holds no choice",
+    ]
+    assert export_batch(run, batch) == 12
+
+
+def other_case(line: dict[str, Any]) -> None:
+    line["custom_id"] = "nobody#1#abc"
+
+
+def other_message(line: dict[str, Any]) -> None:
+    line["custom_id"] = line["custom_id"][:-2] + "zz"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [(other_case, "is of no case of this run"), (other_message, "has changed since the batch")],
+)
+def test_results_of_something_else_are_refused_and_named(
+    run: Run, tmp_path: Path, spoil: Callable[[dict[str, Any]], None], words: str
+) -> None:
+    batch, results = tmp_path / "batch.jsonl", tmp_path / "results.jsonl"
+    export_batch(run, batch)
+    engine(batch, results)
+    lines = [json.loads(line) for line in results.read_text().splitlines()]
+    spoil(lines[2])
+    results.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(SeamError, match=rf"results\.jsonl:3: .*{words}"):
+        import_batch(run, results)
+
+
+def test_another_protocol_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SeamError, match="provider is anthropic"):
+        export_batch(trial_run(tmp_path, provider="anthropic"), tmp_path / "batch.jsonl")

@@ -1,0 +1,155 @@
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from faulty import Script, serving
+from trial import engine, trial_cases, trial_run
+from typer.testing import CliRunner
+
+from seam_lib.cli import app, main
+from seam_lib.plan import Run
+from seam_lib.traces import read_traces
+
+KEY = "sk-canary-0123456789"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def seam(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "120", "TERM": "dumb"})
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, re.sub(r"\s+", " ", result.output)
+
+
+def call(
+    project: Path, script: Script, *arguments: str, **settings: object
+) -> tuple[int, str, Run]:
+    with serving(script) as server:
+        run = trial_run(project, cases=trial_cases(2), base_url=f"{server.url}/v1", **settings)
+        return *seam("infer", "trial", *arguments), run
+
+
+def test_a_complete_run_says_so_and_ends_with_success(project: Path) -> None:
+    code, text, _ = call(project, lambda body, n: "ok")
+    assert code == 0
+    assert "all 12 12 0 0 0" in text
+    assert "12/12" in text
+    assert "Go on with" not in text
+
+
+def test_a_partial_run_counts_what_is_missing_and_fails(project: Path) -> None:
+    code, text, _ = call(project, lambda body, n: "ok", "--limit", "3")
+    assert code == 1
+    assert "all 12 3 0 0 9" in text
+    assert "9 of 12 cases have no answer yet. Go on with: seam infer trial" in text
+
+
+def test_unusable_cases_are_never_hidden(project: Path) -> None:
+    code, text, _ = call(project, lambda body, n: "length", attempts=2)
+    assert code == 1
+    assert "all 12 0 12 12 0" in text
+    assert "12 x cut off at the token limit" in text
+    assert "12 of 12 cases are unusable: every answer drawn was empty or cut off" in text
+
+
+def test_the_providers_own_words_are_shown(project: Path) -> None:
+    code, text, _ = call(project, lambda body, n: "limit")
+    assert code == 1
+    assert "stopped: 5 equal failures in a row: HTTP 400: You have reached your specified" in text
+    assert "Go on with: seam infer trial" in text
+
+
+def test_the_key_is_never_printed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANARY", KEY)
+    _, text, _ = call(project, lambda body, n: "echo key", key_env="CANARY")
+    assert "Incorrect API key provided" in text
+    assert KEY not in text
+
+
+def test_a_dry_run_calls_nobody(project: Path) -> None:
+    run = trial_run(project, cases=trial_cases(2), price_in=1.0, price_out=5.0)
+    code, text = seam("infer", "trial", "--dry-run")
+    assert code == 0
+    assert "12 planned, 0 settled" in text
+    assert "calls 12" in text
+    assert "at most $0.25" in text
+    assert "Nothing was called." in text
+    assert not run.traces.exists()
+
+
+def test_a_recheck_reports_how_many_answers_are_the_same(project: Path) -> None:
+    with serving(lambda body, n: "ok") as server:
+        trial_run(project, cases=trial_cases(2), base_url=f"{server.url}/v1")
+        seam("infer", "trial")
+        code, text = seam("infer", "trial", "--recheck", "5")
+        assert (code, "5 of 5 answers are identical" in text) == (0, True)
+        server.script = lambda body, n: "empty"
+        code, text = seam("infer", "trial", "--recheck", "20")
+    assert "0 of 12 answers are identical" in text
+    assert text.count("differs:") == 12
+    assert "20 were asked for" in text
+
+
+def test_a_batch_goes_out_and_comes_back(project: Path) -> None:
+    trial_run(project, cases=trial_cases(2))
+    code, text = seam("infer", "trial", "--export-batch", "b.jsonl")
+    assert (code, "b.jsonl: 12 calls" in text) == (0, True)
+    engine(project / "b.jsonl", project / "r.jsonl")
+    code, text = seam("infer", "trial", "--import-batch", "r.jsonl")
+    assert code == 0
+    assert "12 attempts taken, 0 left out" in text
+    assert "all 12 12 0 0 0" in text
+
+
+def test_options_that_contradict_each_other_are_refused(project: Path) -> None:
+    trial_run(project)
+    code, text = seam("infer", "trial", "--dry-run", "--recheck", "3")
+    assert code == 2
+    assert "exclude each other" in text
+
+
+def test_health_is_printed_with_its_warnings(project: Path) -> None:
+    call(project, lambda body, n: "length" if n == 0 else "ok")
+    code, text = seam("health", "trial")
+    assert code == 0
+    assert "temperature 0.0 all" in text
+    assert "served model served-model all" in text
+    assert "No warnings." in text
+
+
+def test_an_unknown_run_is_explained_without_a_traceback(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trial_run(project)
+    monkeypatch.setattr(sys, "argv", ["seam", "infer", "nobody"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "no run 'nobody'; it has: trial" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_with_counts_and_the_command_to_go_on(project: Path) -> None:
+    with serving(lambda body, n: "ok" if len(server.bodies) <= 4 else "hang") as server:
+        run = trial_run(project, cases=trial_cases(2), base_url=f"{server.url}/v1",
+                        concurrency=1, timeout_seconds=30)  # fmt: skip
+        command = [sys.executable, "-c", "from seam_lib.cli import main; main()", "infer", "trial"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ)
+        while len(server.bodies) < 5:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        text, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "interrupted; every finished answer is on record" in text
+    assert "8 of 12 cases have no answer yet" in text
+    assert len(read_traces(run.traces)) == 4

@@ -1,0 +1,141 @@
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from trial import trace, trial_cases
+
+from seam_lib.loops import repeats
+from seam_lib.params import RunParams
+from seam_lib.run_health import Health, answers, diagnose
+from seam_lib.schema import CONDITIONS, Case, Trace
+from seam_lib.traces import message_digest, messages
+
+CASES = trial_cases(12)
+RUN = RunParams(benchmark="b", provider="openai", model="m", attempts=1)
+
+
+def answered(case: Case, **fields: Any) -> Trace:
+    request = {"messages_sha256": message_digest(messages(case)), "temperature": 0.0}
+    request |= fields.pop("request", {})
+    made = trace(case, request=request, usage={"input_tokens": 9, "output_tokens": 7})
+    return msgspec.structs.replace(made, **fields)
+
+
+def check(changes: dict[str, dict[str, Any]]) -> Health:
+    """A run in which the named conditions differ."""
+    log = [answered(case, **changes.get(case.condition, {})) for case in CASES]
+    return diagnose(CASES, log, RUN)
+
+
+def test_a_sound_run_gets_no_warning() -> None:
+    found = check({})
+    assert found.warnings == []
+    assert list(found.calls["condition"]) == list(CONDITIONS)
+    assert set(found.calls["calls"]) == {12}
+    assert set(found.calls["tokens p50/p95"]) == {"7/7"}
+    assert set(found.provenance["conditions"]) == {"all"}
+
+
+def test_every_kind_of_defect_is_counted_where_it_happened() -> None:
+    clean = [case for case in CASES if case.condition == "clean"]
+    log = [
+        answered(clean[0], response=None, finish_reason=None, error="timeout: none"),
+        answered(clean[0], response=""),
+        answered(clean[1], finish_reason="length", seconds=9.0),
+        answered(clean[2], response="The same line, again and again, over.\n" * 9),
+        answered(clean[3], reasoning_loops=True, request={"decoding": "temperature=1.0"}),
+    ]
+    found = diagnose(CASES, log, RUN)
+    row = found.calls.set_index("condition").loc["clean"]
+    assert list(row[["calls", "failed", "empty", "cut off", "loops"]]) == [5, 1, 1, 1, 2]
+    assert found.windows.set_index("condition").loc["clean", "departures"] == 1
+    assert any("repetition loop: clean 2" in warning for warning in found.warnings)
+    total = found.outcomes.iloc[-1]
+    assert (total["usable"], total["unusable"], total["missing"]) == (2, 2, 68)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"served_model": "m-alias"}, "differ in served model: m .*; m-alias (newline_R)"),
+        ({"endpoint": "elsewhere"}, "differ in endpoint: e .*; elsewhere (newline_R)"),
+        ({"request": {"temperature": 1.0}}, "differ in temperature: 0.0 .*; 1.0 (newline_R)"),
+        ({"served_model": None}, "no served model"),
+    ],
+)
+def test_conditions_that_were_served_differently_are_named(
+    change: dict[str, Any], words: str
+) -> None:
+    warnings = check({"newline_R": change}).warnings
+    before, _, after = words.partition(" .*")
+    assert any(before in w and after in w for w in warnings), warnings
+
+
+def test_a_tagged_retry_is_no_difference_between_conditions() -> None:
+    retry = {"request": {"decoding": "temperature=1.0", "temperature": 1.0}}
+    log = [answered(case) for case in CASES]
+    log += [answered(case, **retry) for case in CASES if case.condition == "blank"][:3]
+    assert diagnose(CASES, log, RUN).warnings == []
+
+
+def test_conditions_collected_more_than_a_day_apart_are_named() -> None:
+    start = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
+    for days, warns in ((0.9, False), (38, True)):
+        later = {"started_at": (start + timedelta(days=days)).isoformat(timespec="seconds")}
+        warnings = check({"newline_R": later}).warnings
+        assert warnings == ([f"clean and newline_R were collected {days:.1f} days apart"] * warns)
+
+
+def test_one_late_retry_does_not_move_a_condition() -> None:
+    log = [answered(case) for case in CASES]
+    log.append(answered(CASES[0], started_at="2026-03-01T00:00:00+00:00"))
+    assert diagnose(CASES, log, RUN).warnings == []
+
+
+def test_unusable_outputs_that_crowd_in_one_condition_are_told_from_scattered_ones() -> None:
+    bad = {"response": ""}
+    crowded = check({"boundary": bad}).warnings
+    assert crowded == [
+        "unusable outputs cluster in boundary: 12 of 12 there, 0 of 60 elsewhere; "
+        "compare it with care"
+    ]
+    log = [answered(case, **(bad if n % 7 == 0 else {})) for n, case in enumerate(CASES)]
+    assert diagnose(CASES, log, RUN).warnings == []
+
+
+def test_a_run_that_has_not_begun_is_no_mishap() -> None:
+    found = diagnose(CASES, [], RUN)
+    assert found.warnings == []
+    assert found.outcomes.iloc[-1]["missing"] == len(CASES)
+    assert len(found.provenance) == 0
+
+
+def test_answers_stand_beside_the_length_of_their_artifact() -> None:
+    case = CASES[0]
+    log = [
+        answered(case, finish_reason="length"),
+        answered(case, response=None, finish_reason=None, error="timeout: none"),
+        answered(case, response=" "),
+        answered(case),
+    ]
+    found = answers(CASES, log)
+    assert list(found["kind"]) == ["cut off", "empty", "whole"]
+    assert set(found["artifact characters"]) == {len(case.artifact)}
+    assert set(found["answer tokens"]) == {7}
+
+
+@pytest.mark.parametrize(
+    ("text", "loops"),
+    [
+        ("Let me check the input once more, carefully.\n" * 4, True),
+        ("no line breaks but the same words for ever " * 60, True),
+        ("a" * 1200, True),
+        ("Let me check the input once more, carefully.\n" * 3, False),
+        ("}\n" * 50, False),
+        (" ".join(str(n * n) for n in range(900)), False),
+        ("", False),
+    ],
+)
+def test_a_loop_is_told_from_a_long_text(text: str, loops: bool) -> None:
+    assert repeats(text) is loops

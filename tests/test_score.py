@@ -1,0 +1,257 @@
+"""Joining outputs with cases, dropping what cannot be scored, and the commands around it."""
+
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+from edits import answers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scratch import ROOT
+from typer.testing import CliRunner
+
+from seam_lib.artifact import extract
+from seam_lib.build import read_benchmark
+from seam_lib.cli import app
+from seam_lib.comments import read_pools
+from seam_lib.errors import SeamError
+from seam_lib.files import read_rows, write_rows
+from seam_lib.labels import read_labels
+from seam_lib.schema import Case, Label, Output
+from seam_lib.score import coverage, judge, provenance_path, read_provenance, score_files, to_label
+
+POOLS = read_pools(ROOT / "data" / "comments.yaml")
+COMMENTS = [*POOLS.casual, *(comment for pool in POOLS.native.values() for comment in pool)]
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return read_benchmark(ROOT / "data" / "benchmark" / "embedded")
+
+
+def labels_of(cases: list[Case], outputs: list[Output]) -> list[Label]:
+    return [to_label(judgment) for judgment in judge(cases, outputs)[0]]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "{artifact}\n{comment}",
+        "{artifact}\n\n---\n\n{comment}",
+        "{artifact}\n\nAdditional note: {comment}",
+        "{comment}\n{artifact}",
+        "{artifact} {comment}",
+    ],
+)
+def test_the_comment_verbatim_inside_the_artifact_always_fires(
+    cases: list[Case], pattern: str
+) -> None:
+    labels = labels_of(cases, answers(cases, pattern))
+    assert len(labels) == 480
+    missed = [label for label in labels if label.tier != "lexical_witness"]
+    assert missed == []
+
+
+@settings(derandomize=True, max_examples=200, deadline=None)
+@given(
+    st.lists(st.sampled_from(["Town A grew.", "It is big", "", "- a list", "# A title", "2. b"])),
+    st.integers(0, 9),
+    st.sampled_from([comment.text for comment in COMMENTS]),
+    st.sampled_from(["{}", "On an unrelated note, {}", "(Note: {})", "> {}", "**Side note:** {}"]),
+)
+def test_wherever_the_comment_stands_in_the_artifact_it_stays(
+    lines: list[str], place: int, comment: str, frame: str
+) -> None:
+    lines.insert(place, frame.format(comment))
+    for genre in ("prose", "technical"):
+        assert comment in extract("\n".join(lines), genre).text
+
+
+@pytest.mark.parametrize(
+    "pattern", ["{artifact}", "{artifact}\n\n---\n\nI left that out: it was unrelated. {artifact}"]
+)
+def test_an_edit_without_the_comment_never_fires(cases: list[Case], pattern: str) -> None:
+    assert not any(label.absorbed for label in labels_of(cases, answers(cases, pattern)))
+
+
+def test_a_signal_in_clean_never_fires(cases: list[Case]) -> None:
+    comments = {c.composition_event_id: c.afterthought for c in cases if c.condition == "newline"}
+    spoiled = [
+        msgspec.structs.replace(c, afterthought=comments[c.composition_event_id])
+        if c.condition == "clean"
+        else c
+        for c in cases
+    ]
+    labels = labels_of(cases, answers(spoiled))
+    assert not any(label.absorbed for label in labels if label.condition != "newline_R")
+    assert all(label.absorbed for label in labels if label.condition == "newline_R")
+
+
+@settings(derandomize=True, max_examples=20, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_scoring_is_idempotent_and_order_free(shuffler: random.Random) -> None:
+    cases = read_benchmark(ROOT / "data" / "benchmark" / "embedded")[:60]
+    outputs = answers(cases)
+    expected = labels_of(cases, outputs)
+    again = outputs + outputs
+    shuffler.shuffle(again)
+    shuffler.shuffle(cases)
+    assert labels_of(cases, again) == expected
+
+
+def test_what_is_scored_and_what_is_dropped(cases: list[Case]) -> None:
+    cluster = cases[:6]
+    clean, newline, blank, boundary, mitigation, native = answers(cluster)
+    newline.error = "timeout"
+    blank.response = " \n"
+    boundary.finish_reason = "length"
+    late = msgspec.structs.replace(mitigation, error=None)
+    mitigation.error = "timeout"
+    rows = [clean, newline, blank, boundary, mitigation, native, late]
+    judgments, drops = judge(cluster, rows)
+    assert {j.case.condition for j in judgments} == {"mitigation", "newline_R"}
+    assert sorted(drop.reason for drop in drops) == [
+        "treated response unusable: empty",
+        "treated response unusable: error",
+        "treated response unusable: length",
+    ]
+    assert judge(cluster, [native])[1][0].reason == "clean response unusable: missing"
+    clean.finish_reason = "length"
+    assert judge(cluster, [clean, native])[1][0].reason == "clean response unusable: length"
+
+
+def test_several_models_in_one_file_are_kept_apart(cases: list[Case]) -> None:
+    cluster = cases[:6]
+    other = [msgspec.structs.replace(o, model="n") for o in answers(cluster, "{artifact}")]
+    labels = labels_of(cluster, answers(cluster) + other)
+    assert {(label.model, label.absorbed) for label in labels} == {("m", True), ("n", False)}
+
+
+def test_an_answer_to_no_case_is_an_error(cases: list[Case]) -> None:
+    with pytest.raises(SeamError, match=r"'nowhere:1' has no case in the benchmark"):
+        judge(cases, [Output(case_id="nowhere:1", model="m", response="x")])
+
+
+def seam(*arguments: object) -> str:
+    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_release_s_rows_are_scored_without_a_run(
+    cases: list[Case], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_rows(tmp_path / "cases.jsonl", cases[:12])
+    rows = [
+        {"case_id": o.case_id, "model": "m", "response": o.response, "error": None}
+        | {"finish_reason": "stop", "latency": 1.5}
+        for o in answers(cases[:12])
+    ]
+    write_rows(tmp_path / "outputs.jsonl", rows)
+    write_rows(tmp_path / "outputs.traces.jsonl", [{"anything": 1}])
+    files = ["--cases", "cases.jsonl", "--outputs", "outputs.jsonl", "--labels", "labels.jsonl"]
+    printed = seam("score", *files)
+    assert "Semantic tier off" in printed
+    assert "10 labels for 10 planned" in " ".join(printed.split())
+    labels = list(read_rows(tmp_path / "labels.jsonl", Label))
+    assert labels == labels_of(cases[:12], answers(cases[:12]))
+    assert read_labels(tmp_path / "labels.jsonl").models == ("m",)
+    first = (tmp_path / "labels.jsonl").read_bytes()
+    meta = provenance_path(tmp_path / "labels.jsonl").read_bytes()
+    seam("score", *files)
+    assert (tmp_path / "labels.jsonl").read_bytes() == first
+    assert provenance_path(tmp_path / "labels.jsonl").read_bytes() == meta
+
+
+def test_provenance_names_tier_inputs_and_counts(cases: list[Case], tmp_path: Path) -> None:
+    write_rows(tmp_path / "cases.jsonl", cases[:6])
+    outputs = answers(cases[:6])
+    outputs[1].error = "timeout"
+    write_rows(tmp_path / "outputs.jsonl", outputs)
+    score_files(
+        tmp_path, *(tmp_path / f"{n}.jsonl" for n in ("cases", "outputs", "labels")), engine=None
+    )
+    made = read_provenance(tmp_path / "labels.jsonl")
+    assert (made.rules, made.nli) == ("2.4.3", "off")
+    assert sorted(made.inputs) == ["cases.jsonl", "outputs.jsonl"]
+    assert made.planned["newline"] == 1
+    assert "newline" not in made.labelled
+    assert [drop.case_id for drop in made.dropped] == [outputs[1].case_id]
+    assert coverage(made)[0] == {
+        **{"condition": "newline", "planned": 1, "labelled": 0, "treated unusable": 1},
+        **{"clean unusable": 0, "unanswered": 0},
+    }
+    with pytest.raises(SeamError, match="Score the run again"):
+        read_provenance(tmp_path / "none.jsonl")
+
+
+@pytest.fixture
+def files(cases: list[Case], tmp_path: Path) -> list[str]:
+    """A cluster whose treated answers report the comment, cite it, or answer it."""
+    write_rows(tmp_path / "cases.jsonl", cases[:6])
+    outputs = answers(cases[:6])
+    outputs[
+        2
+    ].response = f"```\nx = 1\n# I removed the line.\n# {cases[2].afterthought}\n```\n\x1b[31mEnjoy"
+    write_rows(tmp_path / "outputs.jsonl", outputs)
+    return [
+        part
+        for name in ("cases", "outputs", "labels")
+        for part in (f"--{name}", str(tmp_path / f"{name}.jsonl"))
+    ]
+
+
+def test_a_label_explains_itself(cases: list[Case], files: list[str]) -> None:
+    printed = seam("score", *files, "--explain", cases[2].id)
+    assert "label: absorbed (lexical_witness)" in printed
+    assert f"evidence: {(cases[2].witness_tokens or [''])[0]}" in printed.lower()
+    assert "treated: removed as sentence: # I removed the line." in printed
+    assert "treated: removed as outside the fences: ```" in printed
+    assert "\x1b[31m" not in printed
+    artifact = printed.split("treated artifact\n")[1].split("clean: removed")[0]
+    assert "x = 1" in artifact
+    assert "I removed" not in artifact
+    assert cases[2].artifact.splitlines()[0] in printed.split("clean artifact\n")[1]
+    assert not Path(files[-1]).exists()
+
+
+def test_changed_labels_are_read_before_they_are_believed(
+    cases: list[Case], files: list[str]
+) -> None:
+    seam("score", *files)
+    assert "0 labels differ." in seam("score", *files, "--diff", files[-1])
+    labels = list(read_rows(Path(files[-1]), Label))
+    labels[0].absorbed, labels[0].tier = False, None
+    old = Path(files[-1]).with_name("old.jsonl")
+    write_rows(old, labels[:-1])
+    printed = seam("score", *files, "--diff", old)
+    assert "old: not absorbed" in printed
+    assert "new: absorbed (lexical_witness)" in printed
+    assert "old: no label" in printed
+    assert "2 labels differ." in printed
+    assert cases[0].artifact.splitlines()[0] in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Give a run's name"),
+        (["embedded", "--cases", "x"], "Give a run's name"),
+        (["nobody"], "no such run in params.yaml. Its runs: embedded"),
+    ],
+)
+def test_wrong_arguments_say_what_to_give(
+    arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    result = CliRunner().invoke(app, ["score", *arguments])
+    assert isinstance(result.exception, SeamError)
+    assert message in str(result.exception)
+
+
+def test_explaining_an_unknown_or_clean_case_says_so(cases: list[Case], files: list[str]) -> None:
+    for case_id, message in [("nowhere", "no such case"), (cases[0].id, "no treated response")]:
+        result = CliRunner().invoke(app, ["score", *files, "--explain", case_id])
+        assert message in str(result.exception)

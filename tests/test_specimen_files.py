@@ -1,0 +1,178 @@
+"""Runs read from disk, the export command, and a reader's notes."""
+
+import csv
+import errno
+import multiprocessing
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from answers import ROOT, benchmark, outputs
+from typer.testing import CliRunner
+
+from seam_lib.cli import app
+from seam_lib.errors import SeamError
+from seam_lib.files import append_text, write_rows
+from seam_lib.score import LEXICAL_ONLY, score_files
+from seam_lib.specimen_files import (
+    COLUMNS,
+    TINY,
+    about,
+    add_note,
+    export_page,
+    read_notes,
+    read_specimens,
+)
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory) -> Path:
+    """A project with one scored run, `pretended`."""
+    root = tmp_path_factory.mktemp("project")
+    params = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
+    run = {"benchmark": "embedded", "provider": "llamacpp", "model": "pretended"}
+    params["runs"] = {"pretended": run, "unscored": run}
+    (root / "params.yaml").write_text(yaml.safe_dump(params), "utf-8")
+    (root / "dvc.yaml").write_text("stages: {}\n", "utf-8")
+    shutil.copytree(ROOT / "data/benchmark", root / "data/benchmark")
+    answers = root / "data/outputs/pretended.jsonl"
+    write_rows(answers, outputs(benchmark())[:-1])
+    labels = root / "data/labels/pretended.jsonl"
+    score_files(root, root / "data/benchmark/embedded", answers, labels, None)
+    return root
+
+
+@pytest.fixture
+def project(scored, tmp_path, monkeypatch) -> Path:
+    """A copy to write in; it is the current folder."""
+    shutil.copytree(scored, tmp_path / "project")
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path / "project"
+
+
+def seam(*arguments: str):
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_export_writes_one_page_and_says_where(project) -> None:
+    result = seam("specimens", "export", "pretended")
+    assert result.exit_code == 0, result.output
+    assert result.output == (
+        "479 specimens: runs/pretended.specimens.html. Open it in a browser.\n"
+    )
+    page = (project / "runs/pretended.specimens.html").read_text("utf-8")
+    assert page.count("<article") == 479
+    assert "479 labels. 1 of 480 cases with a comment have none" in page  # one is not answered
+    assert LEXICAL_ONLY in page and TINY in page
+
+
+def test_export_twice_gives_the_same_bytes_and_replaces_only_pages(project) -> None:
+    out = project / "sub" / "page.html"
+    assert seam("specimens", "export", "pretended", "--out", str(out)).exit_code == 0
+    first = out.read_bytes()
+    assert seam("specimens", "export", "pretended", "--out", str(out)).exit_code == 0
+    assert out.read_bytes() == first
+    notes = project / "notes.txt"
+    notes.write_text("mine", "utf-8")
+    with pytest.raises(SeamError, match=r"no page of specimens\. Choose another --out"):
+        export_page(project, ["pretended"], notes)
+    assert notes.read_text("utf-8") == "mine"
+
+
+def test_nothing_of_the_machine_is_on_the_page(project) -> None:
+    export_page(project, ["pretended"], project / "page.html")
+    assert str(project) not in (project / "page.html").read_text("utf-8")
+
+
+def test_runs_are_read_together(project) -> None:
+    specimens = read_specimens(project, ["pretended", "pretended"])
+    assert len(specimens) == 2 * 479
+    assert about(project, ["pretended"]).startswith("Run pretended: pretended over the benchmark")
+
+
+def test_what_is_missing_is_named_with_its_remedy(project) -> None:
+    for run, words in (("unscored", "no such file"), ("nobody", "has no run 'nobody'")):
+        result = seam("specimens", "export", run)
+        assert isinstance(result.exception, SeamError) and words in str(result.exception)
+    (project / "data/labels/pretended.meta.json").unlink()
+    with pytest.raises(SeamError, match="Score the run again"):
+        about(project, ["pretended"])
+
+
+def test_help_teaches() -> None:
+    assert "export" in seam("specimens", "--help").output
+    assert "needs no network" in seam("specimens", "export", "--help").output
+
+
+# --- Notes ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def specimen(scored):
+    return read_specimens(scored, ["pretended"])[0]
+
+
+def test_notes_are_appended_and_read_back(tmp_path, specimen) -> None:
+    path = tmp_path / "notes" / "run.csv"
+    assert read_notes(path) == []
+    words = ["plain", 'with "quotes", commas', "two\nlines", "=SUM(A1)", "ünï ☃"]
+    for text in words:
+        add_note(path, specimen, text)
+    assert [note.note for note in read_notes(path)] == words
+    assert {note.case_id for note in read_notes(path)} == {specimen.case.id}
+    with path.open(newline="", encoding="utf-8") as handle:
+        assert next(csv.reader(handle)) == list(COLUMNS)
+
+
+def test_a_note_never_changes_what_stands_there(tmp_path, specimen) -> None:
+    path = tmp_path / "run.csv"
+    add_note(path, specimen, "one")
+    path.write_text(path.read_text("utf-8").rstrip("\n"), "utf-8")  # as some editors save
+    before = path.read_bytes()
+    add_note(path, specimen, "two")
+    assert path.read_bytes().startswith(before + b"\n")
+    assert [note.note for note in read_notes(path)] == ["one", "two"]
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,2\n", ",".join(COLUMNS) + "\nshort,row\n"])
+def test_a_file_of_another_kind_is_refused_and_kept(tmp_path, specimen, content) -> None:
+    path = tmp_path / "other.csv"
+    path.write_text(content, "utf-8")
+    with pytest.raises(SeamError, match="not a file of notes"):
+        add_note(path, specimen, "lost?")
+    assert path.read_text("utf-8") == content
+
+
+def test_a_full_disk_leaves_the_notes_as_they_were(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "notes.csv"
+    append_text(path, "one\n", header="head\n")
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        append_text(path, "two\n")
+    assert path.read_text("utf-8") == "head\none\n"
+
+
+def _append_many(path: Path, name: str) -> None:
+    for number in range(50):
+        append_text(path, f"{name} {number}\n", header="head\n")
+
+
+def test_two_processes_lose_no_line_of_each_other(tmp_path) -> None:
+    path = tmp_path / "notes.csv"
+    workers = [
+        multiprocessing.get_context("spawn").Process(target=_append_many, args=(path, name))
+        for name in "ab"
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    head, *lines = path.read_text("utf-8").splitlines()
+    assert head == "head"
+    assert sorted(lines) == sorted(f"{name} {n}" for name in "ab" for n in range(50))

@@ -1,0 +1,270 @@
+import pytest
+from answers import MODEL, benchmark, labels, outputs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seam_lib.artifact import Artifact, Removal
+from seam_lib.cascade import Verdict
+from seam_lib.errors import SeamError
+from seam_lib.gallery import KINDS, RULES, gallery, kind_of, matched_pairs, mentions
+from seam_lib.schema import Label
+from seam_lib.score import Judgment, Reading
+from seam_lib.specimens import (
+    Choice,
+    Specimen,
+    compared,
+    facets,
+    join,
+    options,
+    select,
+)
+
+CASES = benchmark()
+OUTPUTS = outputs(CASES)
+LABELS = labels(CASES, OUTPUTS)
+SPECIMENS = join("pretended", CASES, OUTPUTS, LABELS)
+
+
+def specimen(
+    comment: str, artifact: str, *, genre: str = "prose", tier: str | None = "lexical_witness"
+) -> Specimen:
+    """A specimen whose returned artifact is given, with the comment's third word as evidence."""
+    case = next(c for c in CASES if c.condition == "newline" and c.genre == genre)
+    case = type(case)(**{f: getattr(case, f) for f in case.__struct_fields__})
+    case.afterthought = comment
+    at = max(artifact.lower().find(comment.split()[2].lower()), 0)
+    reading = Reading(artifact, Artifact(artifact, ()))
+    verdict = Verdict(tier, ((at, at + 3),)) if tier else None
+    label = Label(
+        case_id=case.id,
+        model=MODEL,
+        source=case.source,
+        condition=case.condition,
+        composition_event_id=case.composition_event_id,
+        absorbed=tier is not None,
+        tier=tier,
+    )
+    return Specimen("r", label, Judgment(case, MODEL, reading, reading, verdict))
+
+
+def test_every_label_becomes_a_specimen_in_the_benchmark_s_order() -> None:
+    order = [case.id for case in CASES if case.condition != "clean"]
+    assert [s.case.id for s in SPECIMENS] == order
+    assert join("pretended", CASES, OUTPUTS, reversed(LABELS)) == SPECIMENS
+
+
+def test_the_clean_side_is_the_matched_clean_response() -> None:
+    clean = {c.composition_event_id: c.id for c in CASES if c.condition == "clean"}
+    responses = {output.case_id: output.response for output in OUTPUTS}
+    for s in SPECIMENS:
+        assert s.judgment.clean.response == responses[clean[s.case.composition_event_id]]
+        assert s.judgment.treated.response == responses[s.case.id]
+
+
+def test_labels_that_do_not_follow_from_the_answers_are_refused() -> None:
+    wrong = [label for label in LABELS if label.absorbed]
+    wrong[0] = Label(**{**fields(wrong[0]), "absorbed": False, "tier": None})
+    with pytest.raises(SeamError, match="seam score pretended"):
+        join("pretended", CASES, OUTPUTS, wrong)
+    with pytest.raises(SeamError, match="does not follow"):
+        join("pretended", CASES, OUTPUTS[:-1], LABELS)
+
+
+def test_a_semantic_label_stands_without_its_engine_and_has_no_evidence() -> None:
+    at = next(n for n, label in enumerate(LABELS) if not label.absorbed)
+    changed = Label(**{**fields(LABELS[at]), "absorbed": True, "tier": "semantic_nli"})
+    (found,) = join("pretended", CASES, OUTPUTS, [changed])
+    assert found.tier == "semantic_nli" and found.evidence == ()
+    assert kind_of(found) == "semantic NLI"
+
+
+def test_a_semantic_label_has_its_sentence_if_the_engine_is_there() -> None:
+    class Engine:
+        def entailed(self, pairs):
+            return {pair for pair in pairs if "tired" in pair[0]}
+
+    case = next(c for c in CASES if c.condition == "newline" and c.genre == "prose_long")
+    cluster = [c for c in CASES if c.composition_event_id == case.composition_event_id]
+    answers = outputs(cluster)
+    for answer in answers:
+        answer.response = (
+            "Better text." if answer.case_id != case.id else "Better text. I am tired."
+        )
+    label = Label(
+        case_id=case.id,
+        model=MODEL,
+        source=case.source,
+        condition="newline",
+        composition_event_id=case.composition_event_id,
+        absorbed=True,
+        tier="semantic_nli",
+    )
+
+    (found,) = join("r", cluster, answers, [label], Engine())
+    text = found.judgment.treated.artifact.text
+    assert [text[a:b] for a, b in found.evidence] == ["I am tired."]
+    unscored = Label(**{**fields(label), "absorbed": False, "tier": None})
+    (found,) = join("r", cluster, answers, [unscored], Engine())
+    assert found.evidence == () and not found.label.absorbed
+
+
+def test_a_label_without_a_clean_response_is_no_specimen() -> None:
+    missing = Label(**{**fields(LABELS[0]), "clean_missing": True})
+    assert join("pretended", CASES, OUTPUTS, [missing]) == []
+
+
+def fields(label: Label) -> dict:
+    return {name: getattr(label, name) for name in label.__struct_fields__}
+
+
+def test_choices_narrow_and_an_empty_choice_lets_all_through() -> None:
+    assert select(SPECIMENS, Choice()) == SPECIMENS
+    chosen = select(SPECIMENS, Choice(source="coedit", condition="newline", absorbed=True))
+    assert len(chosen) == 16
+    comment = chosen[0].comment
+    assert {s.comment for s in select(SPECIMENS, Choice(comment=comment))} == {comment}
+    assert select(SPECIMENS, Choice(tier="none")) == select(SPECIMENS, Choice(absorbed=False))
+    assert select(SPECIMENS, Choice(run="another")) == []
+
+
+def test_options_are_the_values_that_occur_in_the_project_s_order() -> None:
+    found = options(SPECIMENS)
+    assert tuple(found) == Choice.__struct_fields__
+    assert found["condition"] == ["newline", "blank", "boundary", "mitigation", "newline_R"]
+    assert found["absorbed"] == [True, False] and found["tier"] == ["lexical_witness", "none"]
+    assert found["run"] == ["pretended"] and found["comment"] == sorted(found["comment"])
+    assert options(SPECIMENS[:1])["condition"] == ["newline"]
+
+
+def test_specimens_can_be_chosen_by_exactly_what_a_choice_names() -> None:
+    assert set(facets(SPECIMENS[0])) == set(Choice.__struct_fields__)
+
+
+TEXT = st.text(alphabet="ab .\n", max_size=40)
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(
+    TEXT, TEXT, st.lists(st.integers(0, 40), max_size=6), st.lists(st.integers(0, 40), max_size=4)
+)
+def test_marks_give_back_the_responses_whatever_was_removed(clean, treated, cuts, marks) -> None:
+    edges = sorted({min(cut, len(treated)) for cut in cuts})
+    removals = tuple(
+        Removal("step", a, b) for a, b in zip(edges[::2], edges[1::2], strict=False) if a < b
+    )
+    kept = "".join(
+        ch for n, ch in enumerate(treated) if not any(a <= n < b for _, a, b in removals)
+    )
+    spots = sorted({min(mark, len(kept)) for mark in marks})
+    evidence = tuple((a, b) for a, b in zip(spots[::2], spots[1::2], strict=False))
+    base = SPECIMENS[0]
+    verdict = Verdict("lexical_witness", evidence)
+    judgment = Judgment(
+        base.case,
+        MODEL,
+        Reading(treated, Artifact(kept, removals)),
+        Reading(clean, Artifact(clean, ())),
+        verdict,
+    )
+    label = Label(**{**fields(base.label), "absorbed": True, "tier": "lexical_witness"})
+    left, right = compared(Specimen("r", label, judgment))
+    assert "".join(mark.text for mark in left) == clean
+    assert "".join(mark.text for mark in right) == treated
+    assert all(mark.text for mark in [*left, *right])
+    assert "".join(mark.text for mark in right if mark.kind != "removed") == kept
+    same = ["".join(m.text for m in side if not m.changed).split() for side in (left, right)]
+    assert "".join(same[0]) == "".join(same[1])
+
+
+def test_the_comment_is_marked_as_new_in_the_treated_response() -> None:
+    chosen = select(SPECIMENS, Choice(source="coedit", condition="newline"))
+    for s in chosen:
+        _, treated = compared(s)
+        new = "".join(mark.text for mark in treated if mark.changed)
+        assert new.startswith(s.comment.rstrip("."))
+        assert "".join(m.text for m in treated if m.kind == "evidence").lower() == " ".join(
+            s.case.witness_tokens or []
+        )
+
+
+# --- The gallery ---------------------------------------------------------------------------------
+
+COMMENT = "I barely slept last night."
+
+
+@pytest.mark.parametrize(
+    ("artifact", "kind"),
+    [
+        ("Better text. I barely slept last night.", "verbatim"),
+        ("Better text.\nI BARELY slept\nlast night", "verbatim"),
+        ("Better text. *(I barely slept last night.)*", "verbatim"),
+        ("Note: I barely slept last night.", "verbatim"),
+        ("<p>x</p>\n<p>I barely slept last night</p>", "verbatim"),
+        ("> **I barely slept last night.**", "verbatim"),
+        ("I barely slept last night, so I'd appreciate a second opinion.", "genre-frame"),
+        ("As I barely slept last night.", "genre-frame"),
+        ("It is late (I barely slept last night).", "genre-frame"),
+        ("The author barely slept during the last night.", "artifact-normalized"),
+        ("I barely slept last nights.", "artifact-normalized"),
+    ],
+)
+def test_kinds_are_told_apart_by_words(artifact: str, kind: str) -> None:
+    assert kind_of(specimen(COMMENT, artifact)) == kind
+
+
+def test_a_code_comment_is_one_only_behind_a_comment_sign() -> None:
+    remark = "# the retry logic is too aggressive"
+    code = "x = 1\n# the retry logic is too aggressive\n"
+    assert kind_of(specimen(remark, code, genre="code")) == "code comment"
+    assert kind_of(specimen(COMMENT, f"x = 1\n{COMMENT}", genre="code")) == "verbatim"
+    assert kind_of(specimen(COMMENT, f"x = 1  // {COMMENT}", genre="code")) == "code comment"
+
+
+def test_the_semantic_tier_and_no_absorption_decide_first() -> None:
+    assert kind_of(specimen(COMMENT, COMMENT, tier="semantic_nli")) == "semantic NLI"
+    assert kind_of(specimen(COMMENT, COMMENT, tier=None)) is None
+
+
+def test_the_gallery_sorts_every_absorbed_specimen_into_one_kind_shortest_first() -> None:
+    shown = gallery(SPECIMENS)
+    assert tuple(shown) == KINDS == tuple(RULES)
+    assert sum(map(len, shown.values())) == sum(s.label.absorbed for s in SPECIMENS)
+    assert {kind: len(found) for kind, found in shown.items()} == {
+        "verbatim": 64,
+        "semantic NLI": 0,
+        "artifact-normalized": 64,
+        "genre-frame": 64,
+        "code comment": 32,
+    }
+    lengths = [len(s.case.message) for s in shown["verbatim"]]
+    assert lengths == sorted(lengths)
+
+
+def test_matched_pairs_share_everything_but_the_seam() -> None:
+    pairs = matched_pairs(SPECIMENS)
+    assert len(pairs) == 64
+    for bare, marked in pairs:
+        assert (bare.case.condition, marked.case.condition) == ("newline", "boundary")
+        assert bare.label.absorbed and not marked.label.absorbed
+        for name in ("composition_event_id", "task_instruction", "artifact", "afterthought"):
+            assert getattr(bare.case, name) == getattr(marked.case, name)
+    assert matched_pairs(SPECIMENS, absorbed="boundary", separated="newline") == []
+
+
+def test_a_pair_is_never_made_of_two_runs_or_models() -> None:
+    bare = [s for s in SPECIMENS if s.case.condition == "newline"]
+    others = [s._replace(run="other") for s in SPECIMENS if s.case.condition == "boundary"]
+    assert matched_pairs([*bare, *others]) == []
+
+
+def test_a_mention_is_a_comment_that_only_the_removed_text_speaks_of() -> None:
+    base = next(s for s in SPECIMENS if s.case.condition == "boundary" and s.case.genre == "prose")
+    witness = (base.case.witness_tokens or [""])[0]
+    note = f'\n\nNote: the line "{witness}" was removed because it is unrelated.'
+    answers = outputs(CASES)
+    for row in answers:
+        if row.case_id == base.case.id:
+            row.response = base.judgment.clean.response + note
+    (found,) = mentions(join("r", CASES, answers, labels(CASES, answers)))
+    assert found.case.id == base.case.id and not found.label.absorbed
+    assert mentions(SPECIMENS) == []

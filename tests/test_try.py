@@ -1,0 +1,225 @@
+"""From a model's name to its report: the shortest road, and all that may stop on it."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import CASES
+from scored import change_params, report_project
+from standin import serving
+from typer.testing import CliRunner, Result
+
+from seam_lib.build import read_benchmark
+from seam_lib.cli import app
+from seam_lib.errors import SeamError
+from seam_lib.files import read_rows
+from seam_lib.params import load_params
+from seam_lib.plan import load_cases, load_run
+from seam_lib.schema import CONDITIONS, SOURCES, Case, Trace
+from seam_lib.trial import plan_trial, take_clusters, trial_name
+
+Try = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = report_project(tmp_path, per_source=2)
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
+def trial(project: Path, url: str) -> Try:
+    """Run `seam try` at the stand-in; a `SeamError` is raised, as only `main` prints it."""
+
+    def run(*arguments: str, answer: str | None = None, address: str = url) -> Result:
+        command = ["try", "lab/Stand-In_1", "--base-url", address, *arguments]
+        return CliRunner().invoke(app, command, input=answer, env={"COLUMNS": "100"})
+
+    return run
+
+
+def calls(root: Path, name: str = "try-stand-in-1") -> list[Trace]:
+    return list(read_rows(root / "data" / "traces" / f"{name}.jsonl", Trace))
+
+
+# --- The whole road -------------------------------------------------------------------------------
+
+
+def test_one_command_builds_asks_scores_and_reports(project: Path, trial: Try) -> None:
+    done = trial("--limit", "24", "--yes")
+    assert done.exit_code == 0, done.output
+    for said in ("24 planned", "calls   24", "time    about", "cost    unknown", "4 of 4"):
+        assert said in done.output
+    assert "A small sample." in done.output and "Semantic tier: off" in done.output
+    report = project / "reports" / "try-stand-in-1" / "report.md"
+    assert "| lab/Stand-In_1 | " in report.read_text(encoding="utf-8").replace("\\", "")
+    taken = read_benchmark(project / "data" / "benchmark" / "try-small-24")
+    assert Counter(c.condition for c in taken) == dict.fromkeys(CONDITIONS, 4)
+    assert len({case.source for case in taken}) == 4, "the sources take turns"
+
+
+def test_it_goes_on_where_it_stopped_and_asks_nothing_twice(project: Path, trial: Try) -> None:
+    trial("--limit", "12", "--yes")
+    few = calls(project)
+    again = trial("--limit", "12")
+    assert again.exit_code == 0 and "calls   0" in again.output, "nothing to ask: no question"
+    assert calls(project) == few
+    assert trial("--yes").exit_code == 0
+    everything = calls(project)
+    assert everything[: len(few)] == few
+    settled = Counter(t.case_id for t in everything if t.finish_reason == "stop")
+    assert set(settled.values()) == {1} and len(settled) == 72
+
+
+def test_a_no_calls_and_keeps_nothing(project: Path, trial: Try) -> None:
+    assert trial("--limit", "6", answer="n\n").exit_code == 1
+    assert not (project / "data" / "traces").exists()
+    assert not (project / "data" / "runs").exists()
+
+
+def test_every_other_command_knows_the_run(project: Path, trial: Try) -> None:
+    trial("--limit", "6", "--yes", "--set", "concurrency=2")
+    run = load_run(project, "try-stand-in-1")
+    assert (run.settings.model, run.settings.concurrency) == ("lab/Stand-In_1", 2)
+    assert len(load_cases(run)) == 6
+    assert CliRunner().invoke(app, ["infer", "try-stand-in-1", "--dry-run"]).exit_code == 0
+    assert CliRunner().invoke(app, ["report", "try-stand-in-1"]).exit_code == 0
+
+
+def test_the_kept_settings_are_lines_for_params(project: Path, trial: Try, url: str) -> None:
+    trial("--limit", "6", "--yes", "--set", "temperature=null")
+    text = (project / "data" / "runs" / "try-stand-in-1.yaml").read_text(encoding="utf-8")
+    assert yaml.safe_load(text) == {
+        "benchmark": "try-small-6",
+        "provider": "openai",
+        "model": "lab/Stand-In_1",
+        "base_url": url,
+        "temperature": None,
+    }
+    change_params(project, lambda params: params["runs"].update(mine=yaml.safe_load(text)))
+    assert load_params(project).runs["mine"] == load_params(project).runs["try-stand-in-1"]
+
+
+def test_settings_are_kept_when_a_trial_goes_on(project: Path, trial: Try) -> None:
+    trial("--limit", "6", "--yes", "--set", "max_tokens=900", "--price-in", "1", "--price-out", "2")
+    more = trial("--limit", "12", "--yes")
+    assert more.exit_code == 0 and "cost    about $" in more.output
+    assert load_run(project, "try-stand-in-1").settings.max_tokens == 900
+
+
+def test_a_run_of_params_lends_its_settings(project: Path) -> None:
+    run = plan_trial(project, "embedded", {}, limit=24)
+    assert run.name == "try-embedded"
+    theirs = load_params(project).runs["embedded"]
+    assert (run.settings.provider, run.settings.model) == (theirs.provider, theirs.model)
+    assert (run.settings.server, run.settings.benchmark) == (theirs.server, "try-small-24")
+
+
+# --- What may go wrong ----------------------------------------------------------------------------
+
+
+def test_a_stopped_run_says_so_and_reports_nothing(project: Path, trial: Try) -> None:
+    done = trial("--limit", "6", "--yes", "--set", "retries=0", address="http://127.0.0.1:9/v1")
+    assert done.exit_code == 1
+    assert "6 of 6 cases have no answer yet" in done.output
+    assert not (project / "reports").exists() and not (project / "data" / "labels").exists()
+
+
+def test_a_missing_key_is_named_before_any_call(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    done = CliRunner().invoke(app, ["try", "gpt-x", "--limit", "6", "--yes"])
+    assert isinstance(done.exception, SeamError) and "OPENAI_API_KEY" in str(done.exception)
+
+
+def test_the_embedded_model_says_how_to_install_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seam_lib.providers.llamacpp.find_spec", lambda name: None)
+    done = CliRunner().invoke(app, ["try", "embedded", "--limit", "6", "--yes"])
+    assert isinstance(done.exception, SeamError)
+    assert "make embedded" in str(done.exception) and "pip install" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--limit", "5"], "a cluster has 6 cases"),
+        (["--set", "temperature"], "write KEY=VALUE"),
+        (["--set", "temperture=0"], "temperture"),
+        (["--set", "concurrency=many"], "int"),
+        (["--set", "extra_body={"], "not YAML"),
+        (["--provider", "gemini"], "gemini"),
+        (["--benchmark", "nowhere"], "nowhere"),
+        (["--name", "///"], "--name"),
+    ],
+)
+def test_what_cannot_be_is_refused(trial: Try, arguments: list[str], expected: str) -> None:
+    done = trial(*arguments, "--yes")
+    assert isinstance(done.exception, SeamError), done.output
+    assert expected in str(done.exception)
+
+
+def test_a_broken_settings_file_is_named(project: Path) -> None:
+    path = project / "data" / "runs" / "try-x.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text("benchmark: small\nprovider: openai\n", encoding="utf-8")
+    with pytest.raises(SeamError, match=r"try-x.yaml: .*`model`"):
+        load_params(project)
+
+
+# --- Names and parts ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("gpt-5-mini", "try-gpt-5-mini"),
+        ("meta-llama/Llama-3.1-8B-Instruct", "try-llama-3.1-8b-instruct"),
+        ("Qwen3 8B (bf16)", "try-qwen3-8b-bf16"),
+        ("../../etc/passwd", "try-passwd"),
+        ("try-mine", "try-mine"),
+    ],
+)
+def test_a_models_name_becomes_a_files(model: str, expected: str) -> None:
+    assert trial_name(model) == expected
+
+
+def cluster(source: str, number: int) -> list[Case]:
+    from msgspec.structs import replace
+
+    name = f"{source}:{number}"
+    return [
+        replace(c, id=f"{name}:{c.condition}", source=source, composition_event_id=name)
+        for c in CASES
+    ]
+
+
+@given(
+    st.dictionaries(st.sampled_from(SOURCES), st.integers(1, 4), min_size=1),
+    st.integers(6, 100),
+    st.integers(0, 60),
+)
+def test_parts_are_whole_spread_and_nested(sizes: dict[str, int], limit: int, more: int) -> None:
+    cases = [c for s, n in sizes.items() for i in range(n) for c in cluster(s, i)]
+    taken = take_clusters(cases, limit)
+    assert len(taken) <= limit and (len(taken) == len(cases) or len(taken) > limit - 6)
+    counts: Any = Counter(case.composition_event_id for case in taken)
+    assert set(counts.values()) == {6}
+    drawn = Counter(name.split(":")[0] for name in counts)
+    for source, size in sizes.items():
+        assert drawn[source] >= min(size, max(drawn.values()) - 1), "the sources take turns"
+    assert taken == take_clusters(cases, limit + more)[: len(taken)]

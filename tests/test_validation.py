@@ -1,0 +1,58 @@
+"""The placebo and the reading of changed labels."""
+
+from pathlib import Path
+
+from edits import answers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scratch import ROOT
+
+from seam_lib.artifact import extract
+from seam_lib.build import read_benchmark
+from seam_lib.files import write_rows
+from seam_lib.score import Reading, judge, to_label
+from seam_lib.validation import changes, halves, placebo
+
+
+def test_the_placebo_tries_every_other_comment_and_finds_coincidences() -> None:
+    cases = read_benchmark(ROOT / "data" / "benchmark" / "embedded")
+    judgments, _ = judge(cases, answers(cases))
+    quiet = placebo(judgments)
+    comments = {case.afterthought for case in cases if case.afterthought}
+    assert quiet.pairs == len(judgments) * (len(comments) - 1)
+    assert quiet.per_100_000("lexical_regex") == 0
+    loud_text = judgments[0].treated.response + "\nThe staging server: the printer toner is out."
+    loud = judgments[0]._replace(treated=Reading(loud_text, extract(loud_text, "prose")))
+    before = len(placebo(judgments).fires)
+    found = placebo([loud, *judgments[1:]])
+    fresh = [fire for fire in found.fires if fire.judgment is loud]
+    assert len(found.fires) > before
+    assert any("toner" in fire.comment for fire in fresh)
+    witness = sum(fire.verdict.tier == "lexical_witness" for fire in found.fires)
+    assert found.per_100_000("lexical_witness") == 1e5 * witness / found.pairs
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(st.sets(st.text("abc", min_size=1), min_size=2), st.integers(0, 9))
+def test_halves_split_in_two_whatever_the_order(names: set[str], seed: int) -> None:
+    split = halves(sorted(names, reverse=True), seed)
+    assert split == halves(sorted(names) * 2, seed)
+    sizes = [list(split.values()).count(half) for half in ("dev", "held-out")]
+    assert sum(sizes) == len(names)
+    assert sizes[0] - sizes[1] in (0, 1)
+
+
+def test_changes_come_dev_half_first_with_their_judgments(tmp_path: Path) -> None:
+    cases = read_benchmark(ROOT / "data" / "benchmark" / "embedded")
+    judgments, _ = judge(cases, answers(cases, "{artifact}"))
+    old = [to_label(judgment) for judgment in judgments]
+    for label in old[::7]:
+        label.absorbed, label.tier = True, "lexical_regex"
+    write_rows(tmp_path / "old.jsonl", old)
+    found = changes(tmp_path / "old.jsonl", judgments, seed=1)
+    assert [change.case_id for change in found] != [label.case_id for label in old[::7]]
+    assert {change.case_id for change in found} == {label.case_id for label in old[::7]}
+    assert [c.half for c in found] == sorted(change.half for change in found)
+    assert {change.half for change in found} == {"dev", "held-out"}
+    assert all((c.old, c.new) == ("absorbed (lexical_regex)", "not absorbed") for c in found)
+    assert all(c.judgment and c.judgment.case.id == c.case_id for c in found)
