@@ -53,7 +53,7 @@ def precision_recall(table: pd.DataFrame) -> pd.DataFrame:
         A row a measure: successes, trials, value and its 95% Wilson interval.
     """
     kept = table[list(rules.KINDS)].sum(axis=1)
-    wanted = table.drop(index="none")
+    wanted = table[table.index.get_level_values("wanted") != "none"]
     right = int(kept[wanted.index].sum())
     trials = {"precision": int(kept.sum()), "recall": int(wanted.to_numpy().sum())}
     rows = [(name, right, of, right / of, *wilson(right, of)) for name, of in trials.items()]
