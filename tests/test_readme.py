@@ -46,6 +46,7 @@ INSTEAD = [
     (r"pip install .*", "pip install --help", "downloads"),
     (r"(seam score .*) --nli \S+", r"\1 --nli off", "the weights come from the hub"),
     (r"seam build --check-digests", "seam build --help", "needs the hub: test_hub.py has one"),
+    (r"seam wild audit .*", "seam wild audit --help", "needs two people: test_wild_audit.py has"),
     (r"(seam try embedded.*)", r"\1 --yes --provider openai --base-url URL", "minutes"),
     (r"(seam try .*) --base-url \S+(.*)", r"\1\2 --yes --base-url URL", "needs the network"),
     (r"(seam try .*)", r"\1 --yes --base-url URL", "needs the network"),

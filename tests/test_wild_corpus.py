@@ -140,6 +140,16 @@ def test_a_missing_column_is_named_with_those_that_are_there(tmp_path):
             read(path, corpus)
 
 
+def test_turns_without_the_named_parts_are_refused(tmp_path):
+    corpus = msgspec.structs.replace(PLAIN, role="speaker")
+    for path in (
+        write_parquet(tmp_path / "x.parquet", ROWS),
+        write_json_lines(tmp_path / "x.jsonl", ROWS),
+    ):
+        with pytest.raises(SeamError, match=r"turns in 'conversation' have no 'speaker'.*'role'"):
+            read(path, corpus)
+
+
 def test_a_damaged_shard_is_unreadable_at_its_head_or_later(tmp_path):
     path = write_parquet(tmp_path / "x.parquet", ROWS * 50)
     data = path.read_bytes()

@@ -27,7 +27,7 @@ BATCH = 4_096
 SUFFIXES = (".parquet", ".jsonl")
 
 
-class UnreadableShardError(Exception):
+class UnreadableShardError(SeamError):
     """A damaged shard: none of its rows are used, and the report counts it."""
 
 
@@ -134,7 +134,7 @@ def read_turns(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
 
     Raises:
         UnreadableShardError: The file is damaged, at its start or anywhere later.
-        SeamError: A column is missing.
+        SeamError: A column, or a part of the turns, is missing.
     """
     try:
         if path.suffix == ".parquet":
@@ -142,7 +142,9 @@ def read_turns(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
         else:
             yield from _read_json_lines(path, corpus)
     except (pa.ArrowException, OSError) as error:
-        raise UnreadableShardError(f"{path.name}: {error}") from None
+        raise UnreadableShardError(
+            f"{path.name}: damaged: {str(error).splitlines()[0]}. Fetch this shard again."
+        ) from None
 
 
 def read_messages(path: Path, corpus: CorpusParams, rows: Collection[int]) -> dict[int, str]:
@@ -175,10 +177,12 @@ def decode(text: bytes) -> str:
 def _read_parquet(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
     with pq.ParquetFile(path) as file:
         _check_columns(path, corpus, file.schema_arrow.names)
+        turns = file.schema_arrow.field(corpus.turns).type
+        if pa.types.is_nested(turns):
+            _check_turn(path, corpus, [field.name for field in turns.value_type.fields])
+        leaves = parquet_leaves(file, corpus)
         start = 0
-        for batch in file.iter_batches(
-            BATCH, columns=parquet_leaves(file, corpus), use_threads=False
-        ):
+        for batch in file.iter_batches(BATCH, columns=leaves, use_threads=False):
             yield _turns(batch, np.arange(start, start + batch.num_rows), corpus)
             start += batch.num_rows
 
@@ -189,6 +193,16 @@ def _check_columns(path: Path, corpus: CorpusParams, present: Collection[str]) -
             raise SeamError(
                 f"{path.name}: no column {name!r}; it has {', '.join(map(repr, present))}. "
                 "Mend the corpus's columns under wild.known in params.yaml."
+            )
+
+
+def _check_turn(path: Path, corpus: CorpusParams, present: Collection[str]) -> None:
+    for name in (corpus.role, corpus.content):
+        if name not in present:
+            raise SeamError(
+                f"{path.name}: the turns in {corpus.turns!r} have no {name!r}; they have "
+                f"{', '.join(map(repr, present)) or 'no parts'}. Mend `role` and `content` of the "
+                "corpus under wild.known in params.yaml."
             )
 
 
@@ -259,14 +273,14 @@ def _read_json_lines(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
                 if not checked:
                     _check_columns(path, corpus, row)
                     checked = True
-                text = _first_user_text(row.get(corpus.turns), corpus)
+                text = _first_user_text(path, row.get(corpus.turns), corpus)
                 if corpus.language is not None and row.get(corpus.language) != corpus.english:
                     skipped["other_language"] += 1
                 elif not text:
                     skipped["no_text"] += 1
                 else:
-                    conversation = None if corpus.id is None else str(row.get(corpus.id))
-                    kept.append((number, conversation, text.encode()))
+                    name = None if corpus.id is None else row.get(corpus.id)
+                    kept.append((number, None if name is None else str(name), text.encode()))
             rows, ids, texts = zip(*kept, strict=True) if kept else ((), (), ())
             yield Turns(
                 np.array(rows, dtype=np.int64),
@@ -276,11 +290,13 @@ def _read_json_lines(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
             )
 
 
-def _first_user_text(turns: object, corpus: CorpusParams) -> str | None:
-    if isinstance(turns, str):
-        return turns
-    for turn in turns if isinstance(turns, list) else ():
-        if isinstance(turn, dict) and turn.get(corpus.role) == corpus.user:
-            content = turn.get(corpus.content)
+def _first_user_text(path: Path, turns: object, corpus: CorpusParams) -> str | None:
+    """The first user turn's text; None if there is none."""
+    if not isinstance(turns, list):
+        return turns if isinstance(turns, str) else None
+    for turn in turns:
+        _check_turn(path, corpus, turn if isinstance(turn, dict) else ())
+        if turn[corpus.role] == corpus.user:
+            content = turn[corpus.content]
             return content if isinstance(content, str) else None
     return None

@@ -10,6 +10,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from hashlib import sha256
 from multiprocessing import get_context
@@ -33,15 +34,13 @@ from seam_lib.wild.resume import is_current, stamp, write_stamped
 
 #: What the report counts for each corpus, in the order in which messages leave the screen.
 STEPS = (
-    *(
-        "shard",
-        "unreadable_shard",
-        "row",
-        "bad_line",
-        "other_language",
-        "no_text",
-        "english_first_turn",
-    ),
+    "shard",
+    "unreadable_shard",
+    "row",
+    "bad_line",
+    "other_language",
+    "no_text",
+    "english_first_turn",
     *rules.REASONS,
     *rules.KINDS,
     *get_args(dedupe.Verdict),
@@ -119,7 +118,8 @@ def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[Job]:
         Each job when its result is written, in the order in which they were given.
 
     Raises:
-        SeamError: Ray is to be used and is not installed, or a shard lacks a column.
+        SeamError: Ray is to be used and is not installed, a shard lacks a column, or a worker was
+            killed.
     """
     if engine == "ray":
         yield from _run_on_ray(jobs, workers)
@@ -127,8 +127,14 @@ def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[Job]:
         yield from map(screen_shard, jobs)
     else:
         # Arrow keeps threads, which a forked child would lose: start clean interpreters.
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            yield from pool.map(screen_shard, jobs)
+        try:
+            with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+                yield from pool.map(screen_shard, jobs)
+        except BrokenProcessPool:
+            raise SeamError(
+                "a worker of the screen was killed, most likely for lack of memory. Lower "
+                "wild.workers in params.yaml and start again: finished shards are kept."
+            ) from None
 
 
 def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
