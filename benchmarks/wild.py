@@ -32,7 +32,7 @@ WHO = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 
 def read_shard(corpus: CorpusParams, shard: Path) -> None:
     """Read and decode the columns that the screen uses, and do nothing with them."""
-    with pq.ParquetFile(shard) as file:
+    with pq.ParquetFile(shard, pre_buffer=False) as file:
         leaves = corpora.parquet_leaves(file, corpus)
         for _ in file.iter_batches(corpora.BATCH, columns=leaves, use_threads=False):
             pass

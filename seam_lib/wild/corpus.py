@@ -175,7 +175,8 @@ def decode(text: bytes) -> str:
 
 
 def _read_parquet(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
-    with pq.ParquetFile(path) as file:
+    # Buffering ahead would hold the whole file: memory must not grow with the shard.
+    with pq.ParquetFile(path, pre_buffer=False) as file:
         _check_columns(path, corpus, file.schema_arrow.names)
         turns = file.schema_arrow.field(corpus.turns).type
         if pa.types.is_nested(turns):
