@@ -191,6 +191,13 @@ def test_two_files_become_agreement_and_an_estimate(judged):
     assert written["genuine"].tolist() == [[6, 0], [1, 1]]
 
 
+def test_files_about_another_sample_are_refused(judged):
+    path = answers(judged / "A.csv", row(1, "false,"))
+    done = CliRunner().invoke(app, ["wild", "audit", str(path), str(path)])
+    assert isinstance(done.exception, SeamError)
+    assert "wild-001 of annotator A1 is not in the sample of 'synthetic'" in str(done.exception)
+
+
 def test_every_command_explains_itself():
     for command in ("screen", "judge", "sample", "annotate", "audit"):
         done = CliRunner().invoke(app, ["wild", command, "--help"])

@@ -133,6 +133,14 @@ def test_another_judge_is_asked_anew(tmp_path):
     assert {(row.judge, row.genuine) for row in judgements(tmp_path)} == {("lab/other", False)}
 
 
+def test_another_decoding_is_asked_anew(tmp_path):
+    run(tmp_path, lambda _: YES)
+    wild = project(tmp_path)
+    warmer = msgspec.structs.replace(wild.judge, temperature=0.7)
+    assert prepare(tmp_path, wild).open == []
+    assert len(prepare(tmp_path, msgspec.structs.replace(wild, judge=warmer)).open) == ASKED
+
+
 def test_no_words_of_messages_or_answers_are_tracked(tmp_path):
     run(tmp_path, lambda _: YES)
     rows = judgements(tmp_path)

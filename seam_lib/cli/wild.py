@@ -87,11 +87,14 @@ def audit(
     from seam_lib.params import find_root, load_params
     from seam_lib.tables import markdown
     from seam_lib.wild import audit as audits
+    from seam_lib.wild.annotate import check_sample
     from seam_lib.wild.judge import positives
 
     root = find_root()
     params = load_params(root)
-    tables = audits.cross(audits.read_answers(a), audits.read_answers(b))
+    answers_a, answers_b = audits.read_answers(a), audits.read_answers(b)
+    check_sample(root, params.wild, answers_a)
+    tables = audits.cross(answers_a, answers_b)
     settings = params.analysis
     found = audits.agreement(tables, settings.bootstrap_draws, settings.bootstrap_seed)
     audits.write_tables(params.wild.folder(root) / "agreement.csv", tables)

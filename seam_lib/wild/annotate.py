@@ -15,8 +15,10 @@ import msgspec
 import pandas as pd
 
 from seam_lib import files
+from seam_lib.errors import SeamError
 from seam_lib.params import WildParams
 from seam_lib.schema import Judgement
+from seam_lib.wild.audit import Answer
 from seam_lib.wild.judge import BUDGET, ELISION, elide, positives, read_again
 
 
@@ -47,6 +49,21 @@ def draw_sample(root: Path, wild: WildParams) -> dict[str, Judgement]:
     pool = positives(root, wild)
     chosen = random.Random(wild.seed).sample(pool, min(wild.annotated, len(pool)))
     return {f"wild-{number:03d}": row for number, row in enumerate(chosen, start=1)}
+
+
+def check_sample(root: Path, wild: WildParams, answers: Iterable[Answer]) -> None:
+    """See that an annotator's file is about this audit's sample.
+
+    Raises:
+        SeamError: It is about other messages.
+    """
+    sample = {name: row.hash for name, row in draw_sample(root, wild).items()}
+    for answer in answers:
+        if sample.get(answer.audit_id) != answer.hash:
+            raise SeamError(
+                f"{answer.audit_id} of annotator {answer.annotator} is not in the sample of "
+                f"{wild.name!r}. Set wild.name in params.yaml to the audit that was annotated."
+            )
 
 
 def sampled(audit_id: str, row: Judgement) -> Sampled:

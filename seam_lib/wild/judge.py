@@ -8,6 +8,7 @@ messages and stay in `runs/`; what is tracked is a verdict a hash.
 import random
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 
@@ -16,10 +17,10 @@ import msgspec
 from seam_lib import files
 from seam_lib.errors import SeamError
 from seam_lib.infer import Watch, infer
-from seam_lib.params import WildParams
+from seam_lib.params import RunParams, WildParams
 from seam_lib.plan import Run, state
 from seam_lib.schema import Candidate, Case, Judgement, Output
-from seam_lib.traces import by_case, message_digest, messages, read_traces
+from seam_lib.traces import by_case, messages, read_traces
 from seam_lib.wild.corpus import find_corpus, read_messages, shards
 
 T = TypeVar("T")
@@ -96,8 +97,8 @@ class Tally(NamedTuple):
 def prepare(root: Path, wild: WildParams) -> Docket:
     """Read the candidates' messages again and find those without a judgement.
 
-    A judgement counts if the same model gave it to the same prompt. Where all are there, judging
-    needs neither model nor key.
+    A judgement counts if the same model gave it to the same prompt with the same decoding. Where
+    all are there, judging needs neither model nor key.
 
     Args:
         root: The project's folder.
@@ -119,7 +120,7 @@ def prepare(root: Path, wild: WildParams) -> Docket:
     known = {}
     for row in files.read_rows(path, Judgement) if path.exists() else ():
         case = cases.get(row.id)
-        if case and (row.judge, row.asked) == (wild.judge.model, message_digest(messages(case))):
+        if case and row.asked == asked(case, wild.judge):
             known[case.id] = row
     left = [case for name, case in cases.items() if name not in known]
     files.write_rows(run.benchmark / "candidates.jsonl", left)
@@ -244,6 +245,13 @@ def make_case(name: str, candidate: Candidate, text: str) -> Case:
     )
 
 
+def asked(case: Case, settings: RunParams) -> str:
+    """The digest of a question: the prompt, the model, and how it decodes."""
+    decoding = settings.temperature, settings.max_tokens, settings.extra_body
+    question = msgspec.json.encode([messages(case), settings.model, *decoding], order="sorted")
+    return sha256(question).hexdigest()
+
+
 def parse(answer: str) -> Verdict | None:
     """Read the judge's verdict; None unless the answer is that one JSON object and nothing else."""
     try:
@@ -266,7 +274,7 @@ def _answered(docket: Docket) -> Iterator[Judgement]:
         yield Judgement(
             **msgspec.structs.asdict(docket.candidates[case.id]),
             judge=run.settings.model,
-            asked=message_digest(messages(case)),
+            asked=asked(case, run.settings),
             genuine=verdict.genuine if verdict else None,
             confidence=verdict.confidence if verdict else None,
             genre=verdict.genre if verdict else None,
