@@ -51,10 +51,22 @@ def opened(folder, driver):
         driver.get(path.as_uri())
         driver.execute_script("sessionStorage.clear()")
         driver.refresh()
-        driver.find_element("id", "annotator").send_keys(code + "\n")
+        field = shown(driver, "annotator")
+        field.send_keys(code + "\n")
         return driver
 
     return open_as
+
+
+def shown(driver, name: str):
+    """An element by id, as soon as the page shows it: a busy machine takes its time."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    def displayed(browser):
+        found = browser.find_element("id", name)
+        return found if found.is_displayed() else None
+
+    return WebDriverWait(driver, 30).until(displayed)
 
 
 def press(driver, keys: str) -> None:
