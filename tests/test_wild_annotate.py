@@ -106,6 +106,7 @@ def test_answers_and_place_survive_a_reload(opened):
     driver = opened("reload")
     press(driver, "yyn")
     driver.refresh()
+    shown(driver, "done")
     assert text(driver, "done") == "reload: 2 of 4 answered"
     assert text(driver, "question").startswith("3. ")
     assert driver.find_element("id", "start").is_displayed() is False
