@@ -15,11 +15,12 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
+import msgspec
 import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from seam_lib.params import CorpusParams, SyntheticParams, WildParams
+from seam_lib.params import CorpusParams, SyntheticParams, find_root, load_params
 from seam_lib.wild import corpus as corpora
 from seam_lib.wild.screen import screen
 from seam_lib.wild.synthetic import make_shard
@@ -57,11 +58,10 @@ def main(rows: int = 1_000_000) -> None:
     synthetic = SyntheticParams(
         shards=max(rows // ROWS_PER_SHARD, WORKERS), rows_per_shard=ROWS_PER_SHARD, seed=1
     )
-    corpus = CorpusParams(
-        folder="corpus", synthetic=synthetic, id="conversation_hash", language="language"
-    )
-    wild = WildParams(
-        name="bench", corpora=["corpus"], known={"corpus": corpus}, engine="local", workers=WORKERS
+    ours = load_params(find_root(Path(__file__).parent)).wild
+    corpus = msgspec.structs.replace(ours.known["synthetic"], folder="corpus", synthetic=synthetic)
+    wild = msgspec.structs.replace(
+        ours, corpora=["corpus"], known={"corpus": corpus}, engine="local", workers=WORKERS
     )
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)

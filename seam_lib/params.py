@@ -141,6 +141,8 @@ class WildParams(msgspec.Struct, forbid_unknown_fields=True):
     judged: int | None
     annotated: int
     seed: int
+    agreement: str
+    pool: int
 
     def folder(self, root: Path) -> Path:
         """Where the audit's tracked results go."""

@@ -21,6 +21,7 @@ from seam_lib.wild.audit import (
     Answer,
     agreement,
     agreement_interval,
+    chance_agreement,
     cross,
     estimate,
     read_answers,
@@ -59,6 +60,7 @@ def test_kappa_falls_with_prevalence_and_ac1_does_not():
     tables = [table_at(0.91, share) for share in (0.5, 0.8, 0.93)]
     assert [stats.agreement(table) for table in tables] == pytest.approx([0.91] * 3)
     kappas, ac1s = ([round(f(t), 2) for t in tables] for f in (stats.cohen_kappa, stats.gwet_ac1))
+    assert chance_agreement(PUBLISHED["genuine"]) == pytest.approx(0.94 * 0.93 + 0.06 * 0.07)
     assert kappas == [0.82, 0.72, 0.31]
     assert ac1s == [0.82, 0.87, 0.90]
 

@@ -173,6 +173,16 @@ def agreement_interval(
     return float(low), float(high)
 
 
+def chance_agreement(table: Table) -> float:
+    """The agreement that Cohen's kappa expects of chance: from each annotator's share of yes.
+
+    Args:
+        table: Counts, shape (2, 2).
+    """
+    rows, columns = table.sum(axis=1) / table.sum(), table.sum(axis=0) / table.sum()
+    return float(rows @ columns)
+
+
 def estimate(table: Table, pool: int) -> Estimate:
     """How many messages of the judged pool match, counting only what both annotators marked.
 

@@ -1,13 +1,17 @@
-"""How the screen does where the truth is known: messages made by shape."""
+"""How the screen does where the truth is known: messages made by shape, and our own benchmark."""
 
 from collections.abc import Iterable
 
 import pandas as pd
 import pyarrow as pa
 
+from seam_lib.schema import Case
 from seam_lib.stats import wilson
 from seam_lib.wild import rules
 from seam_lib.wild.synthetic import SHAPES
+
+#: A plain request, to stand below artifacts that have none.
+REQUEST = "Can you make this a little shorter?"
 
 
 def verdict(message: str) -> str:
@@ -28,17 +32,15 @@ def confusion(messages: Iterable[tuple[str, str]]) -> pd.DataFrame:
         messages: Pairs of a shape and a message, as from `synthetic.labelled`.
 
     Returns:
-        A row a shape, a column a kind or reason; counts.
+        Counts: a row a shape, by the kind that it should get; a column a kind or reason.
     """
     rows = pd.DataFrame(
         [(shape, verdict(text)) for shape, text in messages], columns=["shape", "verdict"]
     )
     table = pd.crosstab(rows["shape"], rows["verdict"])
-    return table.reindex(
-        index=[shape for shape in SHAPES if shape in table.index],
-        columns=[*rules.KINDS, *rules.REASONS],
-        fill_value=0,
-    )
+    table = table.reindex(list(SHAPES), columns=[*rules.KINDS, *rules.REASONS], fill_value=0)
+    wanted = [SHAPES[shape].kind or "none" for shape in table.index]
+    return table.set_index(pd.Index(wanted, name="wanted"), append=True).swaplevel()
 
 
 def precision_recall(table: pd.DataFrame) -> pd.DataFrame:
@@ -51,12 +53,33 @@ def precision_recall(table: pd.DataFrame) -> pd.DataFrame:
         A row a measure: successes, trials, value and its 95% Wilson interval.
     """
     kept = table[list(rules.KINDS)].sum(axis=1)
-    wanted = [shape for shape in table.index if SHAPES[shape].kind]
-    right = int(kept[wanted].sum())
-    rows = []
-    for measure, trials in (
-        ("precision", kept.sum()),
-        ("recall", table.loc[wanted].to_numpy().sum()),
-    ):
-        rows.append((measure, right, int(trials), right / trials, *wilson(right, trials)))
+    wanted = table.drop(index="none")
+    right = int(kept[wanted.index].sum())
+    trials = {"precision": int(kept.sum()), "recall": int(wanted.to_numpy().sum())}
+    rows = [(name, right, of, right / of, *wilson(right, of)) for name, of in trials.items()]
     return pd.DataFrame(rows, columns=["measure", "right", "of", "value", "low", "high"])
+
+
+def on_benchmark(cases: Iterable[Case]) -> pd.DataFrame:
+    """Ask the screen about messages that were not made for it: the benchmark's own.
+
+    Args:
+        cases: A benchmark. Clusters whose artifact is too short for the screen are left out.
+
+    Returns:
+        A row a source. Columns: `messages`, and how many of them are kept with the artifact
+        standing alone, below its task (`clean`), above a comment (`newline`), above a request.
+    """
+    rows = []
+    for case in cases:
+        if len(case.artifact) < rules.MIN_REGION or case.condition not in ("clean", "newline"):
+            continue
+        asked = {case.condition: case.message}
+        if case.condition == "clean":
+            asked["artifact alone"] = case.artifact
+            asked["request below"] = f"{case.artifact}\n\n{REQUEST}"
+        rows += [(case.source, how, verdict(text) in rules.KINDS) for how, text in asked.items()]
+    frame = pd.DataFrame(rows, columns=["source", "how", "kept"])
+    table = frame.pivot_table(index="source", columns="how", values="kept", aggfunc="sum")
+    table.insert(0, "messages", frame[frame["how"] == "clean"].groupby("source").size())
+    return table[["messages", "artifact alone", "clean", "newline", "request below"]].astype(int)

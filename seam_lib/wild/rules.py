@@ -22,7 +22,7 @@ MAX_TAIL = 500
 #: A word can be a request ("Thoughts?"), one or two characters cannot.
 MIN_TAIL = 3
 #: So much of a region's beginning and of its end is read: 5 MB cost no more than 5 kB.
-WINDOW = 1_500
+WINDOW = 1_000
 #: Share of symbols and digits: English prose stays below 0.04, code and tables above 0.08.
 STRUCTURED_SHARE = 0.06
 #: A sentence that names an identifier or two is still a sentence.
@@ -109,10 +109,17 @@ _ASKING = _words(
     """paraphrase please pls plz proofread rephrase rewrite summarise summarize tl;dr tldr
     translate"""
 )
-_ASKING_PAIRS = _words(
-    """can_you could_you would_you will_you help_me tell_me give_me show_me i_want i_need i'd_like
-    would_like how_to the_above text_above code_above above_text above_code"""
-)
+_ASKING_PAIRS = {  # the second word, and what may stand before it
+    "above": _words("the text code passage"),
+    "code": _words("above"),
+    "like": _words("i'd would"),
+    "me": _words("help tell give show"),
+    "need": _words("i"),
+    "text": _words("above"),
+    "to": _words("how"),
+    "want": _words("i"),
+    "you": _words("can could would will"),
+}
 _ORDERS = _words(
     """act add analyse analyze answer build calculate change check classify combine compare
     complete continue convert correct create critique debug define describe design draft edit
@@ -149,7 +156,8 @@ def may_hold_seam(texts: pa.Array) -> pa.Array:
     # At most 4 bytes a character; more than 50 trailing spaces could hide the line break.
     ends = pc.binary_slice(texts, -4 * MAX_TAIL - 60, None)
     broken = pc.match_substring_regex(ends, r"\n\s*\S|\s{50}$")
-    return pc.or_(pc.and_(long_enough, broken), pc.match_substring(texts, "```"))
+    fenced = pc.match_substring_regex(texts, "```")  # ten times as fast as match_substring
+    return pc.or_(pc.and_(long_enough, broken), fenced)
 
 
 def is_scaffold(texts: pa.Array) -> pa.Array:
@@ -166,8 +174,10 @@ def find_seam(message: str) -> Seam | Reason:
     Returns:
         The seam, or why there is none: if several cuts were tried, the first one's reason.
     """
-    text = message.replace("\r\n", "\n").strip(_SPACE)
-    fences = text.count("```")
+    # Searching for one character first: most messages have neither, and that is ten times faster.
+    text = message.replace("\r\n", "\n") if "\r" in message else message
+    text = text.strip(_SPACE)
+    fences = text.count("```") if "`" in text else 0
     if fences and fences % 2 == 0:
         return _after_fence(text)
     reasons: list[Reason] = []
@@ -189,7 +199,7 @@ def turns_to_assistant(tail: str) -> bool:
         before = "."
         for word in line.split():
             bare = word.strip(".,:;!()\"'")
-            if bare in _ASKING or f"{before}_{bare}" in _ASKING_PAIRS:
+            if bare in _ASKING or before in _ASKING_PAIRS.get(bare, ()):
                 return True
             if bare in _ORDERS and (before[-1] in ".,:;!" or before in _BEFORE_ORDERS):
                 return True
@@ -212,13 +222,14 @@ def _after_fence(text: str) -> Seam | Reason:
 
 def _after_paste(text: str, cut: int) -> Seam | Reason:
     """Judge what follows a line break against what precedes it."""
-    tail, region = text[cut:], text[: min(WINDOW, cut)] + text[max(WINDOW, cut - WINDOW) : cut]
+    tail = text[cut:]
     if not MIN_TAIL <= len(tail) <= MAX_TAIL or not _is_sentence(tail):
         return "no_tail"
-    if _is_own_ending(tail, region):
-        return "own_ending"
     if cut < MIN_REGION:
         return "short_region"
+    if _is_own_ending(tail, text[cut - 40 : cut]):
+        return "own_ending"
+    region = text[: min(WINDOW, cut)] + text[max(WINDOW, cut - WINDOW) : cut]
     if _symbol_share(region) < STRUCTURED_SHARE:
         # Prose below prose: only a turn to the assistant tells a tail from a last paragraph.
         if not turns_to_assistant(tail):
@@ -235,18 +246,16 @@ def _is_sentence(tail: str) -> bool:
     return not _COMMON.isdisjoint(tail.lower().split()) or turns_to_assistant(tail)
 
 
-def _is_own_ending(tail: str, region: str) -> bool:
+def _is_own_ending(tail: str, above: str) -> bool:
     """Whether a tail is how the artifact ends: a list item, a comment, a letter's close."""
     first, *others = tail.split("\n")
-    asks_for_a_list = first.endswith(":") and turns_to_assistant(first)
-    last_word = region.rstrip().rpartition("\n")[2][-20:].rstrip(",.!").rpartition(" ")[2]
-    return (
-        _OWN_START.match(first) is not None
-        or (any(map(_OWN_START.match, others)) and not asks_for_a_list)
-        or tail.endswith(":")
-        or last_word.lower() in _CLOSES
-        or any(courtesy in tail.lower() for courtesy in _COURTESIES)
-    )
+    if _OWN_START.match(first) or tail.endswith(":"):
+        return True
+    if any(map(_OWN_START.match, others)):
+        return not (first.endswith(":") and turns_to_assistant(first))  # a list of wishes
+    last_word = above.rstrip().rpartition("\n")[2].rstrip(",.!").rpartition(" ")[2]
+    lowered = tail.lower()
+    return last_word.lower() in _CLOSES or any(words in lowered for words in _COURTESIES)
 
 
 def _symbol_share(text: str) -> float:

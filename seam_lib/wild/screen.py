@@ -7,8 +7,8 @@ independent, so the number of workers and the engine change the time and nothing
 
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
@@ -62,11 +62,20 @@ _RESULT = pa.schema(
 
 @dataclass(frozen=True)
 class Job:
-    """One shard to screen, its name in the corpus, and the file for its result."""
+    """One shard to screen.
 
-    corpus: CorpusParams
-    name: str
-    shard: Path
+    Attributes:
+        corpus: The corpus's name.
+        shard: The shard's name in it.
+        path: The shard.
+        columns: Where its rows keep their parts.
+        result: The file for what is found.
+    """
+
+    corpus: str
+    shard: str
+    path: Path
+    columns: CorpusParams
     result: Path
 
 
@@ -80,27 +89,26 @@ def screen(root: Path, wild: WildParams) -> None:
     Raises:
         SeamError: A corpus is unknown, cannot be had, lacks a column, or has no readable shard.
     """
-    jobs = {name: jobs_of(root, name, corpora.find_corpus(wild, name)) for name in wild.corpora}
-    every = [job for of_corpus in jobs.values() for job in of_corpus]
-    for _ in shown(run(every, wild.engine, wild.workers), "screen", len(every)):
-        pass
-    candidates, counts = collect(jobs)
+    jobs = [job for name in wild.corpora for job in jobs_of(root, wild, name)]
+    done = shown(run(jobs, wild.engine, wild.workers), "screen", len(jobs))
+    candidates, counts = collect(done)
     write_rows(wild.folder(root) / "candidates.jsonl", candidates)
     write_text(wild.folder(root) / "screen.csv", report(counts))
 
 
-def jobs_of(root: Path, name: str, corpus: CorpusParams) -> list[Job]:
-    """One job a shard, in the order of the shards' names."""
-    results = root / "runs" / "wild" / "screen" / name
+def jobs_of(root: Path, wild: WildParams, name: str) -> list[Job]:
+    """One job for each shard of a corpus, in the order of the shards' names."""
+    corpus = corpora.find_corpus(wild, name)
     jobs = []
-    for shard in corpora.shards(root, corpus):
-        relative = shard.relative_to(root / corpus.folder).as_posix()
-        jobs.append(Job(corpus, relative, shard, results / f"{relative}.parquet"))
+    for path in corpora.shards(root, corpus):
+        shard = path.relative_to(root / corpus.folder).as_posix()
+        result = root / "runs" / "wild" / "screen" / name / f"{shard}.parquet"
+        jobs.append(Job(name, shard, path, corpus, result))
     return jobs
 
 
-def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[None]:
-    """Screen shards, several at a time; yields once a shard that is done.
+def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[Job]:
+    """Screen shards, several at a time.
 
     Args:
         jobs: The shards.
@@ -108,7 +116,10 @@ def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[None]:
         workers: Processes on this machine.
 
     Yields:
-        None, so that a caller can show how far it is.
+        Each job when its result is written, in the order in which they were given.
+
+    Raises:
+        SeamError: Ray is to be used and is not installed, or a shard lacks a column.
     """
     if engine == "ray":
         yield from _run_on_ray(jobs, workers)
@@ -120,7 +131,7 @@ def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[None]:
             yield from pool.map(screen_shard, jobs)
 
 
-def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[None]:
+def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
     try:
         import ray
     except ImportError:
@@ -134,24 +145,25 @@ def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[None]:
 
     here = None if "RAY_ADDRESS" in os.environ else workers
     with ray.init(num_cpus=here, include_dashboard=False, log_to_driver=False):
-        ray.data.DataContext.get_current().enable_progress_bars = False
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.execution_options.preserve_order = True
         shards = ray.data.range(len(jobs), override_num_blocks=len(jobs))
-        for _ in shards.map(screen_row).iter_rows():
-            yield None
+        for row in shards.map(screen_row).iter_rows():
+            yield jobs[row["id"]]
 
 
-def screen_shard(job: Job) -> None:
+def screen_shard(job: Job) -> Job:
     """Screen one shard and write its result, unless an earlier run has written the same one."""
-    state = job.shard.stat()
-    made_from = stamp(
-        corpora, rules, dedupe, sys.modules[__name__], job.corpus, state.st_size, state.st_mtime_ns
-    )
+    state = job.path.stat()
+    code = corpora, rules, dedupe, sys.modules[__name__]
+    made_from = stamp(*code, job.columns, state.st_size, state.st_mtime_ns)
     if is_current(job.result, made_from):
-        return
+        return job
     counts: Counter[str] = Counter(shard=1)
     found: list[tuple[object, ...]] = []
     try:
-        for turns in corpora.read_turns(job.shard, job.corpus):
+        for turns in corpora.read_turns(job.path, job.columns):
             found += screen_turns(turns, counts)
     except corpora.UnreadableShardError:
         counts, found = Counter(shard=1, unreadable_shard=1), []
@@ -159,6 +171,7 @@ def screen_shard(job: Job) -> None:
     arrays = [pa.array(values, field.type) for values, field in zip(columns, _RESULT, strict=True)]
     metadata = {b"counts": msgspec.json.encode(counts)}
     write_stamped(job.result, pa.table(arrays, _RESULT.with_metadata(metadata)), made_from)
+    return job
 
 
 def screen_turns(turns: corpora.Turns, counts: Counter[str]) -> list[tuple[object, ...]]:
@@ -205,11 +218,11 @@ def _possible(texts: pa.Array, counts: Counter[str]) -> npt.NDArray[np.int64]:
     return possible
 
 
-def collect(jobs: dict[str, list[Job]]) -> tuple[list[Candidate], dict[str, Counter[str]]]:
-    """Read the shards' results in order and drop near-duplicates, within and across corpora.
+def collect(done: Iterable[Job]) -> tuple[list[Candidate], dict[str, Counter[str]]]:
+    """Put the shards' results together and drop near-duplicates, within and across corpora.
 
     Args:
-        jobs: Finished jobs, by corpus.
+        done: Finished jobs, in order; each is read as soon as it is there.
 
     Returns:
         The unique candidates, and each corpus's count of every step.
@@ -218,22 +231,20 @@ def collect(jobs: dict[str, list[Job]]) -> tuple[list[Candidate], dict[str, Coun
         SeamError: A corpus has no readable shard.
     """
     index = dedupe.Index()
-    counts: dict[str, Counter[str]] = {name: Counter() for name in jobs}
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     candidates = []
-    for name, of_corpus in jobs.items():
-        for job in of_corpus:
-            table = pq.read_table(job.result)
-            counts[name].update(msgspec.json.decode(table.schema.metadata[b"counts"]))
-            for row in table.to_pylist():
-                verdict = index.add(
-                    row.pop("digest"), np.frombuffer(row.pop("signature"), np.uint32)
-                )
-                counts[name][verdict] += 1
-                if verdict == "unique":
-                    candidates.append(Candidate(corpus=name, shard=job.name, **row))
-        if counts[name]["unreadable_shard"] == len(of_corpus):
+    for job in done:
+        table = pq.read_table(job.result)
+        counts[job.corpus].update(msgspec.json.decode(table.schema.metadata[b"counts"]))
+        for row in table.to_pylist():
+            verdict = index.add(row.pop("digest"), np.frombuffer(row.pop("signature"), np.uint32))
+            counts[job.corpus][verdict] += 1
+            if verdict == "unique":
+                candidates.append(Candidate(corpus=job.corpus, shard=job.shard, **row))
+    for name, count in counts.items():
+        if count["unreadable_shard"] == count["shard"]:
             raise SeamError(
-                f"{name}: none of its {len(of_corpus)} shards can be read. Fetch the corpus again, "
+                f"{name}: none of its {count['shard']} shards can be read. Fetch the corpus again, "
                 "or mend its `folder` under wild.known in params.yaml."
             )
     return candidates, counts

@@ -89,10 +89,16 @@ def size(rng: Random) -> int:
     return int(min(rng.lognormvariate(7.2, 1.1), 60_000))
 
 
+def coined(rng: Random) -> str:
+    """A made-up name. Names keep the corpus from compressing better than real text does."""
+    return "".join(pick("syllable", rng) for _ in range(rng.randint(2, 4))).capitalize()
+
+
 def sentence(rng: Random) -> str:
-    """A plain declarative sentence."""
-    parts = (pick(bank, rng) for bank in ("subject", "verb", "object", "circumstance"))
-    return " ".join(parts) + "."
+    """A plain declarative sentence with two names in it."""
+    who = f"{pick('subject', rng)} of {coined(rng)}"
+    what = f"{pick('verb', rng)} {pick('object', rng)}"
+    return f"{who} {what} {pick('circumstance', rng)} with {coined(rng)}."
 
 
 def paragraph(rng: Random) -> str:
@@ -285,20 +291,20 @@ def template(bank: str, rng: Random) -> str:
 
 
 #: Weights are chosen so that lengths are those of real logs (median 200, 95th percentile 4,000
-#: characters) and a tenth of the messages hold the shape.
+#: characters) and, as in the paper's screen, about one message in twenty is flagged.
 SHAPES: dict[str, Shape] = {
-    "academic_request": Shape("paste_with_tail", 0.9, partial(pasted, academic, "request")),
-    "code_remark": Shape("paste_with_tail", 1.2, partial(pasted, code, "remark")),
-    "code_request": Shape("paste_with_tail", 1.4, partial(pasted, code, "code_request")),
-    "data_request": Shape("paste_with_tail", 0.8, partial(pasted, data, "code_request")),
-    "document_request": Shape("paste_with_tail", 1.2, partial(pasted, document, "request")),
-    "email_request": Shape("paste_with_tail", 1.0, partial(pasted, email, "request")),
-    "framed_request": Shape("paste_with_tail", 0.9, framed),
-    "quiz_request": Shape("paste_with_tail", 0.6, partial(pasted, quiz, "request")),
-    "story_request": Shape("paste_with_tail", 0.9, partial(pasted, story, "request")),
-    "terse_tail": Shape("paste_with_tail", 0.7, partial(pasted, document, "terse")),
-    "fence_remark": Shape("fence_trailing", 0.5, partial(fenced, "remark")),
-    "fence_request": Shape("fence_trailing", 0.9, partial(fenced, "code_request")),
+    "academic_request": Shape("paste_with_tail", 0.5, partial(pasted, academic, "request")),
+    "code_remark": Shape("paste_with_tail", 0.6, partial(pasted, code, "remark")),
+    "code_request": Shape("paste_with_tail", 0.8, partial(pasted, code, "code_request")),
+    "data_request": Shape("paste_with_tail", 0.4, partial(pasted, data, "code_request")),
+    "document_request": Shape("paste_with_tail", 0.6, partial(pasted, document, "request")),
+    "email_request": Shape("paste_with_tail", 0.5, partial(pasted, email, "request")),
+    "framed_request": Shape("paste_with_tail", 0.5, framed),
+    "quiz_request": Shape("paste_with_tail", 0.3, partial(pasted, quiz, "request")),
+    "story_request": Shape("paste_with_tail", 0.4, partial(pasted, story, "request")),
+    "terse_tail": Shape("paste_with_tail", 0.3, partial(pasted, document, "terse")),
+    "fence_remark": Shape("fence_trailing", 0.3, partial(fenced, "remark")),
+    "fence_request": Shape("fence_trailing", 0.5, partial(fenced, "code_request")),
     "agent_scaffold": Shape(None, 1.0, partial(template, "agent")),
     "chat_lines": Shape(None, 14.0, chat_lines),
     "closing_paragraph": Shape(None, 1.5, closing_paragraph),
@@ -307,12 +313,12 @@ SHAPES: dict[str, Shape] = {
     "fence_alone": Shape(None, 1.0, fence_alone),
     "harness": Shape(None, 1.0, partial(template, "harness")),
     "image_prompt": Shape(None, 2.0, partial(template, "image")),
-    "instruction_first": Shape(None, 5.0, instruction_first),
+    "instruction_first": Shape(None, 8.0, instruction_first),
     "list_ending": Shape(None, 1.5, list_ending),
-    "long_line": Shape(None, 12.0, long_line),
-    "paste_alone": Shape(None, 4.0, any_artifact),
+    "long_line": Shape(None, 13.0, long_line),
+    "paste_alone": Shape(None, 5.0, any_artifact),
     "persona": Shape(None, 1.0, partial(template, "persona")),
-    "question": Shape(None, 40.0, question),
+    "question": Shape(None, 36.0, question),
     "signed_email": Shape(None, 1.5, signed_email),
     "typed_specification": Shape(None, 1.5, typed_specification),
 }
