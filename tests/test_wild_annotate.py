@@ -49,24 +49,31 @@ def opened(folder, driver):
 
     def open_as(code: str):
         driver.get(path.as_uri())
-        driver.execute_script("sessionStorage.clear()")
-        driver.refresh()
-        field = shown(driver, "annotator")
-        field.send_keys(code + "\n")
+        shown(driver, "annotator", "sessionStorage.clear(); location.reload()").send_keys(
+            code + "\n"
+        )
         return driver
 
     return open_as
 
 
-def shown(driver, name: str):
-    """An element by id, as soon as the page shows it: a busy machine takes its time."""
+def shown(driver, name: str, otherwise: str = ""):
+    """An element by id, once the page shows it: a busy machine takes its time.
+
+    `otherwise` is a script to run each time that it does not.
+    """
+    from selenium.common.exceptions import StaleElementReferenceException
     from selenium.webdriver.support.ui import WebDriverWait
 
     def displayed(browser):
         found = browser.find_element("id", name)
-        return found if found.is_displayed() else None
+        if found.is_displayed():
+            return found
+        browser.execute_script(otherwise)
+        return None
 
-    return WebDriverWait(driver, 30).until(displayed)
+    wait = WebDriverWait(driver, 30, 1, [StaleElementReferenceException])
+    return wait.until(displayed)
 
 
 def press(driver, keys: str) -> None:
