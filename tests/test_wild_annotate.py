@@ -49,12 +49,31 @@ def opened(folder, driver):
 
     def open_as(code: str):
         driver.get(path.as_uri())
-        driver.execute_script("sessionStorage.clear()")
-        driver.refresh()
-        driver.find_element("id", "annotator").send_keys(code + "\n")
+        shown(driver, "annotator", "sessionStorage.clear(); location.reload()").send_keys(
+            code + "\n"
+        )
         return driver
 
     return open_as
+
+
+def shown(driver, name: str, otherwise: str = ""):
+    """An element by id, once the page shows it: a busy machine takes its time.
+
+    `otherwise` is a script to run each time that it does not.
+    """
+    from selenium.common.exceptions import StaleElementReferenceException
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    def displayed(browser):
+        found = browser.find_element("id", name)
+        if found.is_displayed():
+            return found
+        browser.execute_script(otherwise)
+        return None
+
+    wait = WebDriverWait(driver, 30, 1, [StaleElementReferenceException])
+    return wait.until(displayed)
 
 
 def press(driver, keys: str) -> None:
@@ -94,6 +113,7 @@ def test_answers_and_place_survive_a_reload(opened):
     driver = opened("reload")
     press(driver, "yyn")
     driver.refresh()
+    shown(driver, "done")
     assert text(driver, "done") == "reload: 2 of 4 answered"
     assert text(driver, "question").startswith("3. ")
     assert driver.find_element("id", "start").is_displayed() is False
