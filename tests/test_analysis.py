@@ -306,7 +306,7 @@ def test_readings_take_labels_away_one_after_the_other():
     labels = label_set(
         Record("m", f"coedit:{i}", "boundary", True, tier)
         for i, tier in enumerate(
-            ["lexical_witness", "lexical_regex", "semantic_nli", "lexical_witness"]
+            ["lexical_witness", "lexical_regex", "semantic_nli", "semantic_nli", "lexical_witness"]
         )
     )
     changes = {
@@ -314,8 +314,8 @@ def test_readings_take_labels_away_one_after_the_other():
         "sensitivity": {("m", "coedit:1", "boundary")},
     }
     found = sensitivity(labels, changes).set_index("reading")["k"]
-    assert found.to_dict() == {"detector": 4, "main": 3, "sensitivity": 2, "lexical": 2}
-    assert adjudicate(labels, changes["main"]).absorbed.sum() == 3
+    assert found.to_dict() == {"detector": 5, "main": 4, "sensitivity": 3, "lexical": 2}
+    assert adjudicate(labels, changes["main"]).absorbed.sum() == 4
 
 
 def comments_of(labels, count):
@@ -335,6 +335,15 @@ def test_the_largest_move_is_that_of_the_worst_comment():
     comments = {c: "x" if c in ("canitedit:0", "coedit:0") else c for c in labels.clusters}
     row = comment_sensitivity(labels, comments, QUICK).iloc[0]
     assert row["largest_move"] == pytest.approx(2 / 12)  # without "x" nothing is absorbed
+
+
+def test_a_rate_without_a_comment_is_over_the_clusters_that_are_left():
+    labels = small_set(absorbed=[("canitedit:0", "newline"), ("coedit:0", "newline")])
+    own = ("canitedit:0", "canitedit:1", "coedit:0", "coedit:1")
+    row = comment_sensitivity(
+        labels, {c: c if c in own else "common" for c in labels.clusters}, QUICK
+    )
+    assert row["largest_move"].tolist() == pytest.approx([2 / 4 - 2 / 12])
 
 
 def test_no_comments_no_sensitivity():

@@ -387,6 +387,8 @@ def test_a_change_turns_absorbed_off_and_nothing_else():
     assert [(r.cluster_id, r.condition) for r in changed.records() if r.absorbed] == [
         ("coedit:1", "blank")
     ]
+    turned = changed.frame.query("cluster_id == 'coedit:0' and condition == 'newline'")
+    assert turned[["absorbed", "tier"]].values.tolist() == [[False, ""]]
     assert np.array_equal(changed.mask, labels.mask)
     assert labels.absorbed.sum() == 2  # the set given is as it was
     assert_same(adjudicate(labels, set()), labels)
