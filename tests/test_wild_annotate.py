@@ -49,31 +49,24 @@ def opened(folder, driver):
 
     def open_as(code: str):
         driver.get(path.as_uri())
-        shown(driver, "annotator", "sessionStorage.clear(); location.reload()").send_keys(
-            code + "\n"
-        )
+        driver.find_element("id", "annotator").send_keys(code + "\n")
+        shown(driver, "message")
         return driver
 
     return open_as
 
 
-def shown(driver, name: str, otherwise: str = ""):
-    """An element by id, once the page shows it: a busy machine takes its time.
-
-    `otherwise` is a script to run each time that it does not.
-    """
-    from selenium.common.exceptions import StaleElementReferenceException
+def shown(driver, name: str):
+    """An element by id, once the page shows it: a busy machine takes its time."""
+    from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
     from selenium.webdriver.support.ui import WebDriverWait
 
     def displayed(browser):
         found = browser.find_element("id", name)
-        if found.is_displayed():
-            return found
-        browser.execute_script(otherwise)
-        return None
+        return found if found.is_displayed() else None
 
-    wait = WebDriverWait(driver, 30, 1, [StaleElementReferenceException])
-    return wait.until(displayed)
+    ignored = [NoSuchElementException, StaleElementReferenceException]
+    return WebDriverWait(driver, 60, 0.1, ignored).until(displayed)
 
 
 def press(driver, keys: str) -> None:
@@ -113,7 +106,7 @@ def test_answers_and_place_survive_a_reload(opened):
     driver = opened("reload")
     press(driver, "yyn")
     driver.refresh()
-    shown(driver, "done")
+    shown(driver, "message")
     assert text(driver, "done") == "reload: 2 of 4 answered"
     assert text(driver, "question").startswith("3. ")
     assert driver.find_element("id", "start").is_displayed() is False
@@ -124,6 +117,26 @@ def test_annotators_at_one_browser_do_not_see_each_other(opened):
     driver = opened("second")
     assert text(driver, "done") == "second: 0 of 4 answered"
     assert text(opened("first"), "done") == "first: 1 of 4 answered"
+
+
+def test_the_address_chooses_the_annotator(opened):
+    driver = opened("third")
+    assert driver.current_url.endswith("#third")
+    press(driver, "n")
+    driver.back()
+    shown(driver, "annotator")
+    driver.forward()
+    shown(driver, "message")
+    assert text(driver, "done") == "third: 1 of 4 answered"
+
+
+def test_spoilt_storage_is_said_and_hides_nothing(opened):
+    driver = opened("spoilt")
+    driver.execute_script("localStorage.setItem(key(), '{torn')")
+    driver.refresh()
+    shown(driver, "message")
+    assert text(driver, "done") == "spoilt: 0 of 4 answered"
+    assert text(driver, "alert").startswith("This browser keeps no answers.")
 
 
 def test_answers_can_be_taken_back_and_changed(opened):
@@ -191,6 +204,7 @@ def test_keys_with_modifiers_and_in_the_guide_do_nothing(opened):
     )
     assert text(driver, "question").startswith("1. Does it hold")
     driver.find_element("id", "leave").click()
+    shown(driver, "annotator")
     driver.execute_script("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'y'}))")
     assert driver.execute_script("return answers") == {}
 
