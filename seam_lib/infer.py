@@ -237,7 +237,7 @@ class _Runner:
             while self._in_flight and not self._budget.admits(worst):
                 await self._landed.wait()
             if not self._budget.admits(worst):
-                self._stop(self._budget.spent_words(self._run.name))
+                self._stop(self._budget.spent_words(self._run.home))
             if self._stopping.is_set():
                 return False
             self._budget.add(worst, calls=1)

@@ -58,12 +58,12 @@ class Budget:
             usd is None or self.usd + worst_usd <= usd
         )
 
-    def spent_words(self, run: str) -> str:
+    def spent_words(self, home: str) -> str:
         """Why the next call must not be made, and how to go on."""
         return (
             f"the budget would be passed: {self.calls} calls and ${self.usd:.4f} are spent of "
             f"max_calls {self._settings.max_calls} and max_usd {self._settings.max_usd}, and the "
-            f"next call might pass it. Raise runs.{run}.max_calls or max_usd in params.yaml"
+            f"next call might pass it. Raise max_calls or max_usd in {home}"
         )
 
     def add(self, usd: float, calls: int = 0) -> None:

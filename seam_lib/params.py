@@ -10,7 +10,7 @@ from seam_lib.errors import SeamError
 
 T = TypeVar("T")
 
-#: How many draws or permutations; none is no answer.
+#: How many draws, attempts, calls at once; none is no answer.
 Count = Annotated[int, msgspec.Meta(ge=1)]
 #: What one 32-bit word holds, so that Python's and numpy's generators take it alike.
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
@@ -63,22 +63,22 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     key_env: str | None = None  # the environment variable that holds the key
 
     temperature: float | None = 0.0  # null: leave it out, for models that reject it
-    max_tokens: int = 4096
+    max_tokens: Count = 4096
     max_tokens_per_char: float | None = None  # lower cap for short artifacts, see plan.cap
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     extra_body: dict[str, Any] = {}  # passed through, e.g. chat_template_kwargs
 
-    attempts: int = 3  # answers a case may draw before it is recorded as unusable
+    attempts: Count = 3  # answers a case may draw before it is recorded as unusable
     retry_temperature: float | None = 1.0  # from the second answer on (Appendix F)
-    retry_max_tokens: int | None = None  # from the second answer on; null: max_tokens
+    retry_max_tokens: Count | None = None  # from the second answer on; null: max_tokens
     retry_seed: bool = False  # send a seed made from case and attempt with those
 
-    concurrency: int = 8
-    timeout_seconds: float = 600.0
-    retries: int = 6  # failed calls a case may repeat in one start
+    concurrency: Count = 8
+    timeout_seconds: Annotated[float, msgspec.Meta(gt=0)] = 600.0
+    retries: Annotated[int, msgspec.Meta(ge=0)] = 6  # failed calls a case may repeat in one start
     backoff_seconds: float = 1.0  # wait before the first of them; doubles each time
-    requests_per_minute: int | None = None
-    tokens_per_minute: int | None = None
+    requests_per_minute: Count | None = None
+    tokens_per_minute: Count | None = None
 
     price_in: float | None = None  # US dollars a million tokens
     price_out: float | None = None
@@ -86,6 +86,10 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     max_calls: int | None = None
 
     server: ServerParams = ServerParams()  # llamacpp only
+
+    def __post_init__(self) -> None:
+        if self.max_usd is not None and None in (self.price_in, self.price_out):
+            raise ValueError("max_usd needs price_in and price_out (US dollars a million tokens)")
 
 
 class ScoreParams(msgspec.Struct, forbid_unknown_fields=True):

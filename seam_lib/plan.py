@@ -12,7 +12,7 @@ import msgspec
 from seam_lib.build import read_benchmark
 from seam_lib.errors import SeamError
 from seam_lib.limits import CHARS_PER_TOKEN, price, prompt_chars, worst_price
-from seam_lib.params import RunParams, load_params
+from seam_lib.params import TRIAL, TRIED, RunParams, load_params
 from seam_lib.providers import Request
 from seam_lib.schema import CONDITIONS, Case, Trace
 from seam_lib.traces import by_case, message_digest, messages, unusable_reason, usable
@@ -32,6 +32,12 @@ class Run(msgspec.Struct, frozen=True):
     name: str
     settings: RunParams
     root: Path
+
+    @property
+    def home(self) -> str:
+        """Where its settings are changed, in words."""
+        tried = self.name.startswith(TRIAL)
+        return f"{TRIED}/{self.name}.yaml" if tried else f"runs.{self.name} of params.yaml"
 
     @property
     def benchmark(self) -> Path:
@@ -86,18 +92,13 @@ def load_run(root: Path, name: str) -> Run:
     """Find a run in params.yaml.
 
     Raises:
-        SeamError: There is none of this name, or it has a limit in dollars without prices.
+        SeamError: There is none of this name.
     """
     runs = load_params(root).runs
     if name not in runs:
         raise SeamError(
             f"params.yaml has no run {name!r}; it has: {', '.join(sorted(runs)) or 'none'}. "
             f"Add it below `runs:` with benchmark, provider and model."
-        )
-    if runs[name].max_usd is not None and price(runs[name], 0, 0) is None:
-        raise SeamError(
-            f"params.yaml: runs.{name}.max_usd needs price_in and price_out beside it "
-            f"(US dollars a million tokens)."
         )
     return Run(name, runs[name], root)
 

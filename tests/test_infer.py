@@ -160,7 +160,7 @@ def test_the_budget_is_never_passed_and_says_how_to_go_on(tmp_path: Path) -> Non
         run = run_on(tmp_path, server.url, max_calls=10, concurrency=4)
         stopped = infer(run)
         assert stopped is not None
-        assert "runs.trial.max_calls" in stopped
+        assert stopped.endswith("Raise max_calls or max_usd in runs.trial of params.yaml")
         assert len(server.bodies) == 10
         assert infer(run) is not None
         assert len(server.bodies) == 10, "the budget is the run's, not a start's"

@@ -43,7 +43,7 @@ def test_a_budget_counts_what_is_reserved_and_what_was_spent() -> None:
     assert budget.admits(0.9)
     budget.add(0.0, calls=2)
     assert not budget.admits(0.0)  # the calls are spent
-    assert "runs.x.max_calls" in budget.spent_words("x")
+    assert budget.spent_words("the file x").endswith("Raise max_calls or max_usd in the file x")
 
 
 def test_prices_are_dollars_a_million_tokens() -> None:

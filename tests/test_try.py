@@ -165,12 +165,19 @@ def test_the_embedded_model_says_how_to_install_it(
         (["--provider", "gemini"], "gemini"),
         (["--benchmark", "nowhere"], "nowhere"),
         (["--name", "///"], "--name"),
+        (["--max-usd", "1"], "max_usd needs price_in and price_out"),
+        (["--set", "concurrency=0"], "concurrency"),
     ],
 )
 def test_what_cannot_be_is_refused(trial: Try, arguments: list[str], expected: str) -> None:
     done = trial(*arguments, "--yes")
     assert isinstance(done.exception, SeamError), done.output
     assert expected in str(done.exception)
+
+
+def test_a_trial_says_where_its_settings_are_changed(project: Path) -> None:
+    assert plan_trial(project, "m", {"base_url": "http://x"}).home == "data/runs/try-m.yaml"
+    assert load_run(project, "embedded").home == "runs.embedded of params.yaml"
 
 
 def test_a_broken_settings_file_is_named(project: Path) -> None:

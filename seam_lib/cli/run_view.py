@@ -88,7 +88,7 @@ def show_tally(run: Run, stopped: str | None) -> bool:
         console.print(
             f"{all_of_them.unusable} of {all_of_them.planned} cases are unusable: every answer "
             f"drawn was empty or cut off. The scorer leaves them out and says so. To draw again, "
-            f"raise runs.{run.name}.attempts in params.yaml (now {run.settings.attempts})."
+            f"set attempts higher than {run.settings.attempts} in {run.home}."
         )
     return all_of_them.usable == all_of_them.planned
 
