@@ -154,16 +154,22 @@ def label_set(
     )
 
 
-def check_complete(labels: LabelSet, exclusions: Path) -> None:
+def check_complete(labels: LabelSet, exclusions: Path, models: Iterable[str]) -> None:
     """Check that every case either has a label or is on the exclusion list, and none is on both.
 
     Args:
         labels: The label set.
         exclusions: CSV with columns model, cluster_id, condition, reason.
+        models: The models that must have labels, such as the panel's.
 
     Raises:
-        SeamError: Names the first case that is missing without a reason, or excluded yet labelled.
+        SeamError: Names the first model without any label, or the first case that is missing
+            without a reason or excluded yet labelled.
     """
+    if silent := [model for model in models if model not in labels.models]:
+        raise SeamError(
+            f"no label at all of {', '.join(silent)}; score it, or leave it out of the panel."
+        )
     columns = ("model", "cluster_id", "condition", "reason")
     excluded = {
         (row["model"], row["cluster_id"], row["condition"])

@@ -117,11 +117,12 @@ def rate_table(analysis: Analysis, names: dict[str, str]) -> Table:
     )
     levers = analysis.levers.set_index("model")["lever"]
     paired = analysis.contrasts
-    native = paired[paired["condition_b"] == "newline_R"].set_index("model")["p_holm"]
+    native = paired[paired["condition_b"] == "newline_R"].set_index("model")
+    increase = (native["p_holm"] < 0.05) & (native["difference"] < 0)
     data, display = [], []
     for model in analysis.rates["model"].drop_duplicates():
         row, ratio = rates.loc[model], float(levers.get(model, np.nan))
-        ns = bool(native[model] >= 0.05) if model in native else None
+        ns = not increase[model] if model in increase else None
         cells = {c: percent(row[c]) for c in conditions}
         data.append(
             {"key": model, "model": names[model]}

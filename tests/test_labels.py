@@ -328,14 +328,21 @@ def gap(tmp_path):
 def test_a_missing_label_with_a_reason_is_fine(gap):
     labels, path = gap
     path.write_text(EXCLUSIONS + "m,pararev:1,blank,looped\nother,pararev:0,blank,looped\n")
-    check_complete(labels, path)
+    check_complete(labels, path, ["m"])
 
 
 def test_a_missing_label_without_a_reason_is_named(gap):
     labels, path = gap
     path.write_text(EXCLUSIONS)
     with pytest.raises(SeamError, match=f"{path}: no reason for .* m pararev:1 blank; add its row"):
-        check_complete(labels, path)
+        check_complete(labels, path, ["m"])
+
+
+def test_a_model_without_any_label_is_named(gap):
+    labels, path = gap
+    path.write_text(EXCLUSIONS + "m,pararev:1,blank,looped\n")
+    with pytest.raises(SeamError, match="no label at all of n; score it, or leave it out"):
+        check_complete(labels, path, ["m", "n"])
 
 
 def test_an_excluded_label_that_is_there_is_named(gap):
@@ -344,17 +351,17 @@ def test_an_excluded_label_that_is_there_is_named(gap):
     with pytest.raises(
         SeamError, match=r"m pararev:0 blank is excluded, yet has a label.*\(1 such"
     ):
-        check_complete(labels, path)
+        check_complete(labels, path, ["m"])
 
 
 def test_a_misfit_exclusion_list_is_named(gap):
     labels, path = gap
     path.write_text("model,cluster_id,condition\nm,pararev:1,blank\n")
     with pytest.raises(SeamError, match=r"exclusions\.csv:1: the columns are"):
-        check_complete(labels, path)
+        check_complete(labels, path, ["m"])
     path.unlink()
     with pytest.raises(SeamError, match=r"exclusions\.csv: no such file"):
-        check_complete(labels, path)
+        check_complete(labels, path, ["m"])
 
 
 def test_changes_are_read_by_where_they_apply(tmp_path):

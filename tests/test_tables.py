@@ -204,6 +204,16 @@ def test_table_3_marks_what_is_not_significant(result, names):
     assert (table.data["native_ns"] == marked.astype(str).str.lower()).all()
 
 
+@pytest.mark.parametrize(("condition", "mark"), [("newline", "true"), ("newline_R", "false")])
+def test_only_a_significant_increase_goes_without_the_mark(condition, mark):
+    events = [(f"{source}:{i}", condition) for source in SOURCES for i in range(2)]
+    result = analyse(small_set(models=("a",), absorbed=events), QUICK)
+    contrasts = result.contrasts.set_index("condition_b")
+    assert contrasts.loc["newline_R", "p_holm"] < 0.05
+    table = tables.rate_table(result, NAMES)
+    assert table.data["native_ns"].tolist() == [mark]
+
+
 def test_table_6_covers_every_source_once(result, names):
     table = tables.source_table(result, names)
     assert sorted(table.data["source"][:6]) == sorted(SOURCES)
