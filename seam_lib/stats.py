@@ -18,6 +18,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Interval = tuple[float, float]
+#: Reads of the generator for one call. Three or four do, since at least half of all words count.
+MOST_READS = 64
 
 
 # --- one proportion ---------------------------------------------------------------------------
@@ -224,7 +226,9 @@ class PythonRandom:
         shift = np.uint64(32 - n.bit_length())
         taken = [np.empty(0, dtype=np.uint16)]
         missing = size
-        while missing:
+        for _ in range(MOST_READS):
+            if not missing:
+                return np.concatenate(taken)
             words = self._ahead
             if not len(words):
                 words = self._words(missing * (1 << n.bit_length()) // n + 64)
@@ -234,7 +238,7 @@ class PythonRandom:
             self._ahead = words[used:]
             taken.append(values[accepted])
             missing -= len(accepted)
-        return np.concatenate(taken)
+        raise RuntimeError(f"{size} values below {n} took more than {MOST_READS} reads")
 
 
 def ratio(numerator: npt.ArrayLike, denominator: npt.ArrayLike) -> Floats:

@@ -257,6 +257,13 @@ def test_a_bound_that_does_not_fit_is_refused(n):
         PythonRandom(1).randrange(n, 3)
 
 
+def test_a_generator_without_words_ends():
+    stuck = PythonRandom(1)
+    stuck._words = lambda count: np.empty(0, dtype=np.uint64)
+    with pytest.raises(RuntimeError, match="3 values below 5 took more than 64 reads"):
+        stuck.randrange(5, 3)
+
+
 def slow_bootstrap(a, b, draws, rng):
     sums = []
     for _ in range(draws):
