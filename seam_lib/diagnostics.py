@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from seam_lib.health import parses, refuses, returned_code, shortened, without_markers
-from seam_lib.score import Judgment, in_order
+from seam_lib.schema import in_order
+from seam_lib.score import Judgment
 from seam_lib.stats import mcnemar_exact, pair_counts
 
 #: The source whose artifacts are whole Python programs, so that they must parse.

@@ -4,14 +4,13 @@ A case id ends in the first 12 hex digits of its message's SHA-256, so two messa
 without either text.
 """
 
-import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from seam_lib.errors import SeamError
-from seam_lib.schema import SOURCES, TREATED, Case
+from seam_lib.files import csv_rows
+from seam_lib.schema import SOURCES, TREATED, Case, source_of
 
 #: Cluster id -> condition -> digest.
 Digests = dict[str, dict[str, str]]
@@ -21,22 +20,19 @@ def read_digests(path: Path) -> Digests:
     """Read the digests of the release's messages, data/published/clusters.csv.
 
     Raises:
-        SeamError: The file is missing or lacks a column.
+        SeamError: The file is missing or has other columns.
     """
-    try:
-        with path.open(encoding="utf-8", newline="") as handle:
-            return {
-                row["cluster_id"]: {name: row[f"digest_{name}"] for name in TREATED}
-                for row in csv.DictReader(handle)
-            }
-    except (OSError, KeyError) as error:
-        raise SeamError(f"{path}: {error!r}. Restore the file from git.") from None
+    columns = ("cluster_id", "source", *(f"digest_{name}" for name in TREATED))
+    return {
+        row["cluster_id"]: {name: row[f"digest_{name}"] for name in TREATED}
+        for _, row in csv_rows(path, columns)
+    }
 
 
 def question_ids(digests: Digests) -> list[int]:
     """The Stack Exchange questions among the clusters, in ascending order."""
-    pairs = (cluster.split(":", 1) for cluster in digests)
-    return sorted(int(item) for source, item in pairs if source == "stackexchange")
+    pairs = (cluster.partition(":") for cluster in digests)
+    return sorted(int(item) for source, _, item in pairs if source == "stackexchange")
 
 
 class Comparison(NamedTuple):
@@ -61,8 +57,8 @@ def compare(cases: Iterable[Case], digests: Digests) -> Comparison:
     for case in cases:
         ours[case.composition_event_id][case.condition] = case.id.rpartition(":")[2]
     result = Comparison(Counter(), Counter(), [], {})
-    for cluster in sorted(digests, key=lambda name: (SOURCES.index(name.split(":")[0]), name)):
-        source = cluster.split(":")[0]
+    for cluster in sorted(digests, key=lambda name: (SOURCES.index(source_of(name)), name)):
+        source = source_of(cluster)
         result.published.update((source, name) for name in digests[cluster])
         if cluster not in ours:
             result.missing.append(cluster)

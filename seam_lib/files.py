@@ -4,6 +4,7 @@ import codecs
 import csv
 import fcntl
 import hashlib
+import io
 import json
 import os
 import tempfile
@@ -81,6 +82,13 @@ def csv_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str
             yield place, dict(zip(columns, row, strict=True))
     except csv.Error as error:
         raise SeamError(f"{path}:{reader.line_num}: {error}; correct the row.") from None
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Rows as the lines of a CSV file; the first may be its header."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def _numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:

@@ -209,7 +209,7 @@ def absorption(nli: str = "off") -> Scorer:
     Args:
         nli: The semantic tier: an entailment model's name, a folder, or off.
     """
-    engine = open_engine(nli, find_root() / "runs" / "nli.sqlite") if nli != "off" else None
+    engine = open_engine(nli, find_root()) if nli != "off" else None
 
     async def score(state: TaskState, target: Target) -> Score:
         cases = msgspec.convert(state.metadata[CASES], list[Case])

@@ -16,7 +16,7 @@ import pandas as pd
 
 from seam_lib.errors import SeamError
 from seam_lib.files import csv_rows, numbered_rows
-from seam_lib.schema import SOURCES, TIERS, TREATED, Label, Tier
+from seam_lib.schema import SOURCES, TIERS, TREATED, Label, Tier, source_of
 
 #: Where a label changed by hand counts: everywhere, or in one sensitivity line only.
 Reading = Literal["main", "sensitivity"]
@@ -71,11 +71,6 @@ class LabelSet:
     def sources(self) -> npt.NDArray[np.str_]:
         """The source of each cluster, shape (clusters,)."""
         return np.array([source_of(c) for c in self.clusters])
-
-
-def source_of(cluster_id: str) -> str:
-    """The source that a cluster id names before its first colon."""
-    return cluster_id.split(":", 1)[0]
 
 
 def read_labels(

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import httpx
-from rich.console import Console
-from rich.progress import track
 
 from seam_lib.errors import SeamError
 from seam_lib.files import sha256
+from seam_lib.progress import shown
 
 #: A sentence and the proposition that it may entail.
 Pair = tuple[str, str]
@@ -94,9 +93,7 @@ class Engine:
         names = {pair: self._recall(pair) for pair in pairs}
         unread = [pair for pair, name in names.items() if name is None]
         batches = list(self._batches(unread))
-        for batch in track(
-            batches, "Entailment", console=Console(stderr=True), disable=not batches
-        ):
+        for batch in shown(batches, "entailment", len(batches)):
             found = dict(zip(batch, self.classify(batch), strict=True))
             self._remember(found)
             names |= found
@@ -174,12 +171,12 @@ class TransformersClassifier:
         return self._tokenizer(premises, hypotheses, truncation=True, max_length=self._limit, **how)
 
 
-def open_engine(name: str, cache: Path) -> Engine | None:
+def open_engine(name: str, root: Path) -> Engine | None:
     """Open the semantic tier.
 
     Args:
         name: A model on the hub, a local folder, or "off".
-        cache: Where answers are kept.
+        root: The project's folder; answers are kept in its runs/nli.sqlite.
 
     Returns:
         The engine; None for "off".
@@ -187,7 +184,7 @@ def open_engine(name: str, cache: Path) -> Engine | None:
     Raises:
         SeamError: The libraries or the model are not there; the message says what to do.
     """
-    return None if name == "off" else Engine(load_classifier(name), cache)
+    return None if name == "off" else Engine(load_classifier(name), root / "runs/nli.sqlite")
 
 
 def load_classifier(name: str) -> TransformersClassifier:

@@ -38,7 +38,7 @@ class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
 
     name: str
     source: Literal["files", "hub"]
-    per_source: Annotated[int, msgspec.Meta(ge=1)]
+    per_source: Count
     seed: Seed
     conditions: list[str]
     plugins: list[str]

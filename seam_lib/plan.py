@@ -14,7 +14,7 @@ from seam_lib.errors import SeamError
 from seam_lib.limits import CHARS_PER_TOKEN, price, prompt_chars, worst_price
 from seam_lib.params import TRIAL, TRIED, RunParams, load_params
 from seam_lib.providers import Request
-from seam_lib.schema import CONDITIONS, Case, Trace
+from seam_lib.schema import Case, Trace, in_order
 from seam_lib.traces import by_case, message_digest, messages, unusable_reason, usable
 
 #: Tokens allowed around an artifact (a preamble, a code fence) where its length sets the cap.
@@ -211,7 +211,7 @@ def check_settings(run: Run, traces: Iterable[Trace]) -> None:
 def tally(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> list[Tally]:
     """Count what became of the cases: a row a condition, the paper's first, and one for all."""
     attempts = by_case(cases, traces)
-    rows = {name: Tally(name) for name in (*CONDITIONS, *sorted({c.condition for c in cases}))}
+    rows = {name: Tally(name) for name in in_order(case.condition for case in cases)}
     total = Tally("all")
     for case in cases:
         tried = attempts[case.id]
@@ -220,7 +220,7 @@ def tally(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> li
             row.planned += 1
             row.retried += len(tried) > 1
             setattr(row, what, getattr(row, what) + 1)
-    return [*(row for row in rows.values() if row.planned), total]
+    return [*rows.values(), total]
 
 
 def require_all(run: Run, counts: list[Tally], stopped: str | None) -> None:
@@ -237,7 +237,7 @@ def require_all(run: Run, counts: list[Tally], stopped: str | None) -> None:
         )
 
 
-def reasons(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> Counter[str]:
+def reasons(cases: list[Case], traces: Iterable[Trace]) -> Counter[str]:
     """Why tried cases lack a usable answer: the last error or defect of each, counted."""
     last = (
         tried[-1] for tried in by_case(cases, traces).values() if tried and not usable(tried[-1])

@@ -13,13 +13,12 @@ from seam_lib.run_tables import Panel, display_names, read_panel, run_tables
 from seam_lib.run_words import (
     cautions,
     comment_words,
-    in_order,
     literal,
     resolution,
     semantic_tier,
     without_departures,
 )
-from seam_lib.schema import CASUAL, CONDITIONS
+from seam_lib.schema import CASUAL, CONDITIONS, in_order
 from seam_lib.tables import CONDITION_NAMES, Table, lever, markdown, write_tables
 
 #: How the Markdown names the figure; the page carries it inside instead.
@@ -174,10 +173,8 @@ def page(title: str, text: str, svg: str) -> str:
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     drawing = f'<figure role="img" aria-label="Figure 2">{svg[svg.index("<svg") :]}</figure>'
     before, after = (parser.render(part) for part in text.split(FIGURE))
-    shell = jinja2.Environment(autoescape=True).from_string(
-        (Path(__file__).parent / "templates/report.html").read_text(encoding="utf-8")
-    )
-    return shell.render(title=title, body=before + drawing + after)
+    templates = jinja2.Environment(loader=jinja2.PackageLoader("seam_lib"), autoescape=True)
+    return templates.get_template("report.html").render(title=title, body=before + drawing + after)
 
 
 def record(root: Path, result: RunResult) -> dict[str, object]:

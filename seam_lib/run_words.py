@@ -1,13 +1,12 @@
 """What a run's numbers do and do not say, in sentences. Numbers come in, Markdown goes out."""
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from seam_lib.run_results import RunResult
-from seam_lib.schema import CONDITIONS
+from seam_lib.schema import in_order
 from seam_lib.score import LEXICAL_ONLY, Provenance
 from seam_lib.tables import CONDITION_NAMES, percent, points
 
@@ -143,12 +142,6 @@ def comment_words(sensitivity: pd.DataFrame) -> str:
 def literal(text: str) -> str:
     """Text as Markdown that renders as the text itself, whatever characters it holds."""
     return re.sub(r"([\\`*_\[\]<>|~&])", r"\\\1", " ".join(text.split()))
-
-
-def in_order(conditions: Iterable[str]) -> list[str]:
-    """Conditions in the paper's order, then those of one's own."""
-    found = set(conditions)
-    return [c for c in CONDITIONS if c in found] + sorted(found - set(CONDITIONS))
 
 
 def _name(condition: str) -> str:

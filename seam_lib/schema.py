@@ -4,6 +4,7 @@ Field names follow the paper's public release, so that its files load here and o
 `afterthought` is the released name of what this project calls the *comment*.
 """
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -29,6 +30,17 @@ PARTITIONS = {
 TIERS = ("lexical_witness", "lexical_regex", "semantic_nli")
 
 Tier = Literal["lexical_witness", "lexical_regex", "semantic_nli"]
+
+
+def in_order(conditions: Iterable[str]) -> list[str]:
+    """Distinct conditions: the paper's in its order, then those of one's own by name."""
+    found = set(conditions)
+    return [c for c in CONDITIONS if c in found] + sorted(found - set(CONDITIONS))
+
+
+def source_of(cluster_id: str) -> str:
+    """The source that a cluster id names before its first colon."""
+    return cluster_id.partition(":")[0]
 
 
 class Segment(msgspec.Struct, frozen=True):

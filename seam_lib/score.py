@@ -18,7 +18,7 @@ from seam_lib.cascade import Entailment, Question, Verdict, lexical, semantic
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, sha256, write_json, write_rows
 from seam_lib.health import unusable
-from seam_lib.schema import TREATED, Case, Label, Output
+from seam_lib.schema import Case, Label, Output, in_order
 
 #: The scorer version of the paper whose rules these are.
 RULES = "2.4.3"
@@ -255,12 +255,6 @@ def coverage(made: Provenance) -> list[dict[str, str | int]]:
             }
         )
     return rows
-
-
-def in_order(conditions: Iterable[str]) -> list[str]:
-    """Distinct treated conditions: the paper's in its order, then any others."""
-    distinct = set(conditions)
-    return [*(name for name in TREATED if name in distinct), *sorted(distinct - set(TREATED))]
 
 
 def provenance_path(labels_path: Path) -> Path:

@@ -1,14 +1,12 @@
 """Specimens from and to disk: read runs, export the page, keep a reader's notes."""
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from seam_lib.errors import SeamError
-from seam_lib.files import append_text, read_rows, write_text
+from seam_lib.files import append_text, csv_rows, csv_text, read_rows, write_text
 from seam_lib.nli import open_engine
 from seam_lib.params import RunParams, load_params
 from seam_lib.plan import Run, load_cases, load_run
@@ -41,7 +39,7 @@ def _read(run: Run) -> list[Specimen]:
     labels = list(read_rows(run.labels, Label))
     semantic = any(label.tier == "semantic_nli" for label in labels)
     name = load_params(run.root).score.nli if semantic else "off"
-    engine = open_engine(name, run.root / "runs" / "nli.sqlite")
+    engine = open_engine(name, run.root)
     return join(run.name, load_cases(run), read_rows(run.outputs, Output), labels, engine)
 
 
@@ -117,7 +115,7 @@ def add_note(path: Path, specimen: Specimen, text: str) -> None:
     label = specimen.label
     absorbed = "1" if label.absorbed else "0"
     note = Note(specimen.run, label.model, label.case_id, absorbed, specimen.tier, text)
-    append_text(path, _csv_line(msgspec.structs.astuple(note)), header=_csv_line(COLUMNS))
+    append_text(path, csv_text([msgspec.structs.astuple(note)]), header=csv_text([COLUMNS]))
 
 
 def read_notes(path: Path) -> list[Note]:
@@ -126,19 +124,9 @@ def read_notes(path: Path) -> list[Note]:
     Raises:
         SeamError: The file has other columns.
     """
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size:
         return []
-    with path.open(newline="", encoding="utf-8") as handle:
-        header, *rows = list(csv.reader(handle)) or [list(COLUMNS)]
-    if tuple(header) != COLUMNS or any(len(row) != len(COLUMNS) for row in rows):
-        raise SeamError(
-            f"{path}: not a file of notes; its columns must be {', '.join(COLUMNS)}. Move it away "
-            "or name another file."
-        )
-    return [Note(*row) for row in rows]
-
-
-def _csv_line(values: Sequence[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(values)
-    return line.getvalue()
+    try:
+        return [Note(**row) for _, row in csv_rows(path, COLUMNS)]
+    except SeamError as error:
+        raise SeamError(f"{error} It is not a file of notes: move it away.") from None

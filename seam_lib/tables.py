@@ -14,7 +14,7 @@ import pandas as pd
 from seam_lib.analysis import Analysis
 from seam_lib.files import write_text
 from seam_lib.params import AnalysisParams
-from seam_lib.schema import CASUAL, TIERS, TREATED
+from seam_lib.schema import CASUAL, TIERS, TREATED, in_order
 
 #: How the paper names conditions and sources.
 CONDITION_NAMES = {"newline_R": "artifact-native"}
@@ -112,9 +112,7 @@ def rate_table(analysis: Analysis, names: dict[str, str]) -> Table:
         names: Display name of each model key.
     """
     rates = analysis.rates.pivot(index="model", columns="condition", values="rate")
-    conditions = sorted(
-        rates.columns, key=lambda c: (TREATED.index(c) if c in TREATED else len(TREATED), c)
-    )
+    conditions = in_order(rates.columns)
     levers = analysis.levers.set_index("model")["lever"]
     paired = analysis.contrasts
     native = paired[paired["condition_b"] == "newline_R"].set_index("model")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from seam_lib.errors import SeamError
-from seam_lib.files import write_text
+from seam_lib.files import csv_text, write_text
 from seam_lib.schema import Label
 from seam_lib.stats import agreement, cohen_kappa, gwet_ac1, wilson
 
@@ -215,8 +215,4 @@ def read_csv(path: Path) -> list[dict[str, Any]]:
 
 def to_csv(names: Sequence[str], rows: Iterable[dict[str, str]]) -> str:
     """A sheet with a header; names without a value in a row stay empty."""
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, names, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue()
+    return csv_text([names, *([row.get(name, "") for name in names] for row in rows)])

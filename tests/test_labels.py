@@ -18,9 +18,8 @@ from seam_lib.labels import (
     label_set,
     read_adjudications,
     read_labels,
-    source_of,
 )
-from seam_lib.schema import SOURCES, TIERS, TREATED, Label
+from seam_lib.schema import SOURCES, TIERS, TREATED, Label, source_of
 
 HEADER = "model,cluster_id,condition,absorbed,tier\n"
 GOOD = "m,coedit:1,newline,1,lexical_witness\n"

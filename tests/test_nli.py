@@ -53,8 +53,8 @@ def test_labels_equal_those_of_the_plain_pipeline(folder: Path, tmp_path: Path) 
 
 def test_a_second_engine_recalls_and_reads_nothing(folder: Path, tmp_path: Path) -> None:
     pairs = some_pairs(50)
-    first = open_engine(str(folder), tmp_path / "cache.sqlite")
-    second = open_engine(str(folder), tmp_path / "cache.sqlite")
+    first = open_engine(str(folder), tmp_path)
+    second = open_engine(str(folder), tmp_path)
     assert first
     assert second
     assert first.entailed(pairs + pairs) == second.entailed(pairs)

@@ -123,7 +123,7 @@ def test_nothing_goes_on_from_a_run_that_lacks_answers(tmp_path: Path) -> None:
 
 def test_reasons_quote_the_last_defect_of_each_case() -> None:
     log = [failed(CASES[0]), cut(CASES[1]), cut(CASES[2]), trace(CASES[2]), cut(CASES[3])]
-    assert reasons(CASES, log, RUN) == {"HTTP 500: no": 1, "cut off at the token limit": 2}
+    assert reasons(CASES, log) == {"HTTP 500: no": 1, "cut off at the token limit": 2}
 
 
 def test_a_dry_run_estimates_open_cases_only() -> None:

@@ -239,7 +239,7 @@ def test_changed_labels_are_read_before_they_are_believed(
     [
         ([], "Give a run's name"),
         (["embedded", "--cases", "x"], "Give a run's name"),
-        (["nobody"], "no such run in params.yaml. Its runs: embedded"),
+        (["nobody"], "params.yaml has no run 'nobody'; it has: embedded"),
     ],
 )
 def test_wrong_arguments_say_what_to_give(

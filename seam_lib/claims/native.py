@@ -11,7 +11,7 @@ from seam_lib.claims.rates import rate
 from seam_lib.schema import CODE_SOURCES
 from seam_lib.tables import SOURCE_NAMES
 
-#: The six sources by genre, as Table 2 has them.
+#: The six sources by genre, in the words of Section 3.3.
 GENRES = {
     "canitedit": "code",
     "commitpackft": "code",

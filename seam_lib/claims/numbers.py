@@ -5,7 +5,6 @@ its place there, and either the claim that states it or why it states nothing. W
 of the paper can check the list against it with `tokens`.
 """
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,7 @@ from typing import NamedTuple
 from seam_lib.claims.answer import is_number
 from seam_lib.claims.ledger import Claim
 from seam_lib.errors import SeamError
+from seam_lib.files import csv_rows
 
 #: Numbers that state nothing about data, by kind.
 NON_CLAIMS = {
@@ -96,17 +96,14 @@ def read_numbers(path: Path) -> list[Number]:
     """Read numbers.csv.
 
     Raises:
-        SeamError: The file is missing or its columns are others.
+        SeamError: The file is missing or its columns are others, or a place is no number.
     """
-    try:
-        with path.open(newline="", encoding="utf-8") as handle:
-            reader = csv.reader(handle)
-            header = next(reader, [])
-            rows = [Number(s, int(o), n, c, k) for s, o, n, c, k in reader]
-    except (OSError, ValueError) as error:
-        raise SeamError(f"{path}: {error}. Restore it with `git checkout -- {path}`.") from None
-    if header != list(Number._fields):
-        raise SeamError(f"{path}:1: the columns must be {', '.join(Number._fields)}.")
+    rows = []
+    for place, row in csv_rows(path, Number._fields):
+        if not row["occurrence"].isdecimal():
+            raise SeamError(f"{place}: occurrence {row['occurrence']!r} is no whole number.")
+        section, occurrence, *rest = row.values()
+        rows.append(Number(section, int(occurrence), *rest))
     return rows
 
 

@@ -1,8 +1,6 @@
 """What came of the ledger: claims.csv for programs, claims.md for readers, one claim in full."""
 
-import csv
 import difflib
-import io
 import textwrap
 from collections import Counter
 from itertools import groupby
@@ -14,7 +12,7 @@ from seam_lib.claims.ledger import STATUSES, Line, read_ledger, recompute
 from seam_lib.claims.numbers import NON_CLAIMS, Number, gaps, places, read_numbers
 from seam_lib.claims.published import Published
 from seam_lib.errors import SeamError
-from seam_lib.files import write_text
+from seam_lib.files import csv_text, write_text
 from seam_lib.tables import markdown
 
 MEANING = {
@@ -81,13 +79,11 @@ def write_claims(root: Path, lines: list[Line], numbers: list[Number]) -> None:
 
 def table(lines: list[Line]) -> str:
     """The ledger as CSV: id, section, printed, computed, status, note."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["id", "section", "printed", "computed", "status", "note"])
+    rows = [["id", "section", "printed", "computed", "status", "note"]]
     for line in lines:
         cells = "; ".join(line.claim.printed), "; ".join(line.computed)
-        writer.writerow([line.claim.id, line.claim.section, *cells, line.status, line.note])
-    return out.getvalue()
+        rows.append([line.claim.id, line.claim.section, *cells, line.status, line.note])
+    return csv_text(rows)
 
 
 def page(lines: list[Line], numbers: list[Number]) -> str:

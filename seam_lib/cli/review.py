@@ -43,7 +43,7 @@ def review(
         write_adjudications(folder / "adjudications.csv", found)
         show_audit(console, found, folder / "adjudications.csv")
         return
-    engine = open_engine(settings.nli, files.root / "runs" / "nli.sqlite")
+    engine = open_engine(settings.nli, files.root)
     judgments, _ = judge_files(files.cases, files.outputs, engine)
     positives = positives_packet(judgments, settings.seed, settings.read_lexical)
     blind = blind_packet(judgments, settings.seed, settings.read_negative)

@@ -75,7 +75,7 @@ def show_tally(run: Run, stopped: str | None) -> bool:
     counts = tally(cases, traces, run.settings)
     all_of_them = counts[-1]
     print_frame(f"{run.name}: {run.settings.model}", pd.DataFrame(map(asdict, counts)))
-    for reason, count in reasons(cases, traces, run.settings).most_common(5):
+    for reason, count in reasons(cases, traces).most_common(5):
         console.print(f"  {count} x {reason}", markup=False)
     if stopped:
         console.print(f"stopped: {stopped}", markup=False)

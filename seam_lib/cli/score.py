@@ -57,7 +57,7 @@ def score(
     files = find_files(run, cases, outputs, labels)
     settings = find_settings()
     name = "off" if no_nli else nli or settings.nli
-    engine = open_engine(name, files.root / "runs" / "nli.sqlite")
+    engine = open_engine(name, files.root)
     console = Console(highlight=False)
     if explain or diff:
         judgments, drops = judge_files(files.cases, files.outputs, engine, explain)
@@ -75,23 +75,15 @@ def find_files(
 ) -> Files:
     """The files of a run, or the three that were given; anything else is an error."""
     from seam_lib.errors import SeamError
-    from seam_lib.params import find_root, load_params
+    from seam_lib.params import find_root
+    from seam_lib.plan import load_run
 
     if run is None and cases and outputs and labels:
         return Files(Path.cwd(), cases, outputs, labels)
     if run is None or cases or outputs or labels:
         raise SeamError("Give a run's name, or else all three of --cases, --outputs and --labels.")
-    root = find_root()
-    runs = load_params(root).runs
-    if run not in runs:
-        raise SeamError(f"{run}: no such run in params.yaml. Its runs: {', '.join(runs)}.")
-    data = root / "data"
-    return Files(
-        root,
-        data / "benchmark" / runs[run].benchmark,
-        data / "outputs" / f"{run}.jsonl",
-        data / "labels" / f"{run}.jsonl",
-    )
+    found = load_run(find_root(), run)
+    return Files(found.root, found.benchmark, found.outputs, found.labels)
 
 
 def find_settings() -> "ScoreParams":

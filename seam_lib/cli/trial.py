@@ -99,7 +99,7 @@ def label(run: "Run") -> None:
     from seam_lib.params import load_params
     from seam_lib.score import score_files
 
-    engine = open_engine(load_params(run.root).score.nli, run.root / "runs" / "nli.sqlite")
+    engine = open_engine(load_params(run.root).score.nli, run.root)
     score_files(run.root, run.benchmark, run.outputs, run.labels, engine)
 
 
