@@ -96,7 +96,7 @@ def test_a_bug_is_not_dressed_up_as_the_user_s_error(monkeypatch):
 
 def test_paper_names_what_it_wrote(root, monkeypatch, tmp_path):
     monkeypatch.setattr("seam_lib.params.find_root", lambda: tmp_path)
-    monkeypatch.setattr("seam_lib.report.compile_report", lambda folder: folder / "x.pdf")
+    monkeypatch.setattr("seam_lib.paper.compile_report", lambda folder: folder / "x.pdf")
     done = CliRunner().invoke(app, ["paper"])
     assert (done.exit_code, done.output) == (0, f"{tmp_path / 'x.pdf'}\n")
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seam_lib import difference as module
-from seam_lib.difference import difference
+from seam_lib.specimens.difference import difference
 
 TEXT = st.text(alphabet="ab .,\n", max_size=60)
 

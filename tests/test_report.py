@@ -1,81 +1,310 @@
+"""A run's analysis, its words, its report and its page."""
+
 import re
 import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
 
+import msgspec
+import numpy as np
+import pandas as pd
 import pytest
+from scored import change_params, scored_project
+from standin import edit, lot, serving
+from typer.testing import CliRunner
 
+from seam_lib import stats
+from seam_lib.build import read_benchmark
+from seam_lib.cli import app
 from seam_lib.errors import SeamError
-from seam_lib.report import compile_report
+from seam_lib.files import read_rows, write_rows
+from seam_lib.report import words
+from seam_lib.report.page import page, write_report
+from seam_lib.report.results import RunResult, analyse_run, comments, planned_contrasts, runs_beside
+from seam_lib.report.tables import read_panel, run_tables
+from seam_lib.schema import CONDITIONS, TREATED, Output
 
-#: What the report reads.
-INPUTS = ("paper", "figures", "data/published/panel.csv")
+#: Conditions of the scratch project: the paper's six and one more.
+OWN = "semantic_tags"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with serving() as url:
+        yield scored_project(
+            tmp_path_factory.mktemp("project"),
+            url,
+            ["first", "second"],
+            per_source=3,
+            conditions=[*CONDITIONS, OWN],
+        )
+
+
+@pytest.fixture(scope="module")
+def result(project: Path) -> RunResult:
+    return analyse_run(project, "first")
 
 
 @pytest.fixture
-def project(root, tmp_path):
-    """A copy of what the report reads, without the report."""
-    for name in INPUTS:
-        source, target = root / name, tmp_path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns(".*"))
-        else:
-            shutil.copyfile(source, target)
-    (tmp_path / "paper/report.pdf").unlink()
-    return tmp_path
+def copy(project: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(project, tmp_path / "copy")
 
 
-def test_the_same_inputs_are_the_tracked_bytes_in_any_folder(root, project):
-    first = compile_report(project)
-    assert first == project / "paper/report.pdf"
-    made = first.read_bytes()
-    assert made == (root / "paper/report.pdf").read_bytes()
-    assert compile_report(project).read_bytes() == made
+# --- The analysis ---------------------------------------------------------------------------------
 
 
-def test_the_report_carries_no_date_or_place(root):
-    data = (root / "paper/report.pdf").read_bytes()
-    assert data.startswith(b"%PDF-")
-    for trace in (b"CreationDate", b"ModDate", b"/home/", b"/root", b"/work/"):
-        assert trace not in data
+def test_the_rates_are_those_of_the_stand_in(project: Path, result: RunResult) -> None:
+    cases = read_benchmark(project / "data" / "benchmark" / "small")
+    for row in result.analysis.rates.itertuples():
+        answers = [(edit(c.message), c) for c in cases if c.condition == row.condition]
+        kept = sum(str(case.afterthought) in answer for answer, case in answers)
+        assert (row.k, row.n, row.planned) == (kept, 18, 18), row.condition
+    assert set(result.analysis.rates["condition"]) == {*TREATED, OWN}
 
 
-def test_a_changed_number_changes_the_report(project):
-    before = compile_report(project).read_bytes()
-    path = project / "paper/statistics.json"
-    text = path.read_text(encoding="utf-8")
-    changed = text.replace('"rate": 0.666667', '"rate": 0.676667')
-    assert changed != text
-    path.write_text(changed, encoding="utf-8")
-    assert compile_report(project).read_bytes() != before
+def test_holm_is_over_the_runs_beside_it(project: Path, result: RunResult) -> None:
+    assert result.family == ("first", "second")
+    alone = analyse_run(project, "first", ["first"])
+    for one, both in zip(
+        alone.analysis.contrasts.itertuples(), result.analysis.contrasts.itertuples(), strict=True
+    ):
+        assert one.p == one.p_holm == both.p
+        assert both.p_holm == stats.holm([both.p, both.p])[0]
+    assert set(result.analysis.contrasts["model"]) == {"first"}
+
+
+def test_a_run_over_another_benchmark_is_not_beside_it(copy: Path) -> None:
+    shutil.copytree(copy / "data/benchmark/small", copy / "data/benchmark/other")
+    change_params(copy, lambda params: params["runs"]["second"].update(benchmark="other"))
+    assert analyse_run(copy, "first").family == ("first",)
+
+
+def test_a_trial_stands_beside_no_other_run(copy: Path) -> None:
+    for name in ("labels/{}.jsonl", "labels/{}.meta.json", "outputs/{}.jsonl"):
+        shutil.copy(copy / "data" / name.format("second"), copy / "data" / name.format("try-x"))
+    (copy / "data/runs").mkdir()
+    (copy / "data/runs/try-x.yaml").write_text(
+        "{benchmark: small, provider: openai, model: standin-1}", encoding="utf-8"
+    )
+    assert analyse_run(copy, "first").family == ("first", "second")
+    assert runs_beside(copy, "try-x") == ["try-x", "first", "second"]
+
+
+def test_a_condition_of_ones_own_is_compared_with_those_of_its_comment(project: Path) -> None:
+    cases = read_benchmark(project / "data" / "benchmark" / "small")
+    assert planned_contrasts(cases)[-2:] == (("newline", OWN), ("boundary", OWN))
+    native = [
+        msgspec.structs.replace(case, condition="mine")
+        for case in cases
+        if case.condition == "newline_R"
+    ]
+    assert planned_contrasts([*cases, *native])[-3:][0] == ("newline_R", "mine")
+
+
+def test_pairs_with_a_departing_answer_are_left_out(project: Path, result: RunResult) -> None:
+    cases = read_benchmark(project / "data" / "benchmark" / "small")
+    departs = {(c.composition_event_id, c.condition) for c in cases if lot(c.message) >= 94}
+    assert departs, "the stand-in cuts no answer off: the test shows nothing"
+    left = {
+        condition: sum(
+            not {(cluster, "clean"), (cluster, condition)} & departs
+            for cluster in comments(cases, "newline")
+        )
+        for condition in (*TREATED, OWN)
+    }
+    assert result.departing == sum(18 - n for n in left.values())
+    for row in result.unaltered.itertuples():
+        assert row.n <= min(left[row.condition_a], left[row.condition_b])
+
+
+def test_labels_of_other_answers_are_refused(copy: Path) -> None:
+    path = copy / "data/outputs/first.jsonl"
+    rows = list(read_rows(path, Output))
+    rows[0].response = "another answer"
+    write_rows(path, rows)
+    with pytest.raises(SeamError, match=r"other answers than data/outputs/first.jsonl.*seam score"):
+        analyse_run(copy, "first")
+
+
+def test_a_run_that_is_not_scored_is_named(copy: Path) -> None:
+    (copy / "data/labels/first.jsonl").unlink()
+    with pytest.raises(SeamError, match=r"the run 'first' is not scored.*seam infer first"):
+        analyse_run(copy, "first")
+    with pytest.raises(SeamError, match="no run 'third'"):
+        analyse_run(copy, "third")
+
+
+# --- The words ------------------------------------------------------------------------------------
+
+
+def said_of(result: RunResult) -> str:
+    return "\n".join(words.cautions(result))
+
+
+def test_a_small_run_over_other_texts_says_so(result: RunResult) -> None:
+    said = said_of(result)
+    assert "**A small sample.** 18 examples; the paper has 300." in said
+    assert "**Other texts.** None of the examples" in said
+    assert "Semantic tier off" in said
+    assert "tiny" not in said and "Unusable" not in said
+
+
+def test_a_full_run_over_the_papers_texts_needs_no_caution(result: RunResult) -> None:
+    scoring = msgspec.structs.replace(result.scoring, nli="a model")
+    full = replace(result, paper_clusters=18, shared=18, scoring=scoring)
+    assert said_of(full) == ""
+    assert "3 of 18 examples are the paper's own" in said_of(replace(full, shared=3))
+
+
+def test_the_embedded_model_is_called_tiny(result: RunResult) -> None:
+    settings = msgspec.structs.replace(result.run.settings, provider="llamacpp")
+    run = msgspec.structs.replace(result.run, settings=settings)
+    assert said_of(replace(result, run=run)).startswith("- **A tiny model.**".removeprefix("- "))
+
+
+def test_lost_pairs_are_counted_by_condition(result: RunResult) -> None:
+    scoring = msgspec.structs.replace(
+        result.scoring, planned={"newline": 18, "newline_R": 18}, labelled={"newline": 15}
+    )
+    said = said_of(replace(result, scoring=scoring))
+    assert "21 of 36 planned pairs have no label" in said
+    assert "3 under newline, 18 under artifact-native" in said
+
+
+def test_warnings_of_the_traces_stand_beside_the_numbers(result: RunResult) -> None:
+    health = replace(result.health, warnings=["served by <b>two</b> models"])
+    said = said_of(replace(result, health=health))
+    assert r"**Warning.** Served by \<b\>two\</b\> models." in said
 
 
 @pytest.mark.parametrize(
-    ("name", "remedy"),
-    [("paper/statistics.json", "dvc repro"), ("figures/figure2.svg", "dvc repro")],
+    ("alone", "holm", "discordant", "expected"),
+    [
+        (np.nan, np.nan, 0.0, "only the interval says"),
+        (0.3, 0.3, 0.3, "even if all of them pointed one way (30.0 points)"),
+        (0.2, 0.4, 0.4, "20.0 points is found four times in five (none is, under Holm)"),
+        (0.2, 0.25, 0.4, "found four times in five (25.0 under Holm over 2 runs)"),
+    ],
 )
-def test_a_missing_input_is_named_with_its_remedy(project, name, remedy):
-    (project / name).unlink()
-    with pytest.raises(SeamError) as caught:
-        compile_report(project)
-    message = str(caught.value)
-    assert name.rpartition("/")[2] in message
-    assert remedy in message
-    assert not (project / "paper/report.pdf").exists()
+def test_the_resolvable_difference_in_words(
+    alone: float, holm: float, discordant: float, expected: str
+) -> None:
+    row = {"condition_a": "newline", "condition_b": "newline_R", "n": 18}
+    row |= {"alone": alone, "holm": holm, "discordant": discordant}
+    (sentence,) = words.resolution(pd.DataFrame([row]), 2)
+    assert sentence.startswith("newline/artifact-native: 18 pairs") and expected in sentence
 
 
-def test_a_source_that_does_not_compile_leaves_the_old_report(project):
-    before = compile_report(project).read_bytes()
-    with (project / "paper/report.typ").open("a") as handle:
-        handle.write("#let x = (\n")
-    with pytest.raises(SeamError, match=r"report\.typ"):
-        compile_report(project)
-    assert (project / "paper/report.pdf").read_bytes() == before
+def test_a_reading_needs_significance() -> None:
+    assert words.reading(0.2, 0.05) == "not resolved"
+    assert words.reading(0.2, 0.049) == "less"
+    assert words.reading(-0.2, 0.049) == "more"
+    assert words.reading(np.nan, np.nan) == "not resolved"
 
 
-def test_no_number_is_typed_in_the_text(root):
-    """What is no code is words: the only digits of the prose are two conventions."""
-    text = (root / "paper/report.typ").read_text(encoding="utf-8")
-    prose = [line for line in text.splitlines() if re.match(r"[*_]?[A-Za-z]\w* [\w ,.]{20}", line)]
-    assert len(prose) > 20
-    allowed = re.compile(r"#if [^\[]*|`[^`]*`|#[\w.-]+\([^ ]*|95% interval|one-sided 95%|80% power")
-    assert [line for line in prose if re.search(r"\d", allowed.sub("", line))] == []
+def test_departures_that_change_a_reading_are_named(result: RunResult) -> None:
+    same = replace(result, unaltered=result.analysis.contrasts)
+    assert "No reading changes" in words.without_departures(same)
+    flipped = result.unaltered.assign(p_holm=0.0, difference=-0.5)
+    said = words.without_departures(replace(result, unaltered=flipped))
+    assert "These change: newline/blank (" in said and "then more)" in said
+    emptied = words.without_departures(replace(result, unaltered=flipped[:0]))
+    assert "then more" not in emptied
+    nothing = replace(result, departing=0)
+    assert "run's own decoding" in words.without_departures(nothing)
+
+
+# --- The report -----------------------------------------------------------------------------------
+
+
+def test_a_report_holds_every_part(project: Path, result: RunResult) -> None:
+    folder = write_report(project, result)
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    for condition in ("newline", "blank", "boundary", "mitigation", "artifact-native", OWN):
+        assert f"\n| {condition} |" in text
+    assert "| 18 of 18 |" in text
+    assert text.count("*Semantic tier: off.*") >= 4, "said wherever rates stand"
+    rows = [line for line in text.splitlines() if line.startswith("| standin-1 | ")]
+    after = text.splitlines()[text.splitlines().index(rows[0]) + 1]
+    assert after.startswith("| Claude Opus 4.8 |"), "the run stands above the panel"
+    names = {path.name for path in folder.rglob("*") if path.is_file()}
+    assert names >= {"report.md", "report.html", "statistics.json", "table3.csv", "tiers.tex"}
+    assert names >= {"figure2.svg", "figure2.pdf", "figure2.png"}
+
+
+def test_a_report_repeats_byte_for_byte(project: Path, result: RunResult) -> None:
+    folder = write_report(project, result)
+    first = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    shutil.rmtree(folder)
+    write_report(project, analyse_run(project, "first"))
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == first
+
+
+def test_the_panels_rows_are_the_papers(project: Path, result: RunResult) -> None:
+    made = run_tables(result, read_panel(project))["table3"].display.set_index("model")
+    assert made.loc["OLMo-2-32B", ["newline", "boundary"]].tolist() == ["66.7", "35.3"]
+    assert made.loc["Claude Opus 4.8", OWN] == "–", "the paper never had this condition"
+
+
+class Tags(HTMLParser):
+    """Every tag and attribute of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_the_page_fetches_nothing_and_runs_nothing(project: Path, result: RunResult) -> None:
+    text = (write_report(project, result) / "report.html").read_text(encoding="utf-8")
+    parsed = Tags(text).tags
+    assert {"table", "svg", "figure", "h1"} <= {tag for tag, _ in parsed}
+    assert not {"script", "link", "iframe", "img", "object"} & {tag for tag, _ in parsed}
+    for _, attributes in parsed:
+        assert not [name for name in attributes if name.startswith("on")]
+        for name in ("src", "href", "xlink:href"):
+            assert (attributes.get(name) or "#").startswith("#")
+    assert not re.search(r"@import|url\(https?:", text)
+
+
+def test_a_hostile_model_name_is_shown_as_text(result: RunResult) -> None:
+    name = "<script>alert(1)</script> *x* `y` [z](javascript:alert(2)) | |"
+    text = f"# {words.literal(name)}\n\n![Absorption rate by condition: this run over the "
+    text += "published panel](figure2.svg)\n"
+    shown = page("<script>", text, "<?xml?><svg></svg>")
+    assert not [tag for tag, _ in Tags(shown).tags if tag in ("script", "a", "em", "code")]
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; *x* `y` [z]" in shown
+
+
+def test_a_benchmark_without_boundary_or_newline_has_a_report(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with serving() as url:
+        root = scored_project(
+            tmp_path_factory.mktemp("two"),
+            url,
+            ["run"],
+            per_source=2,
+            conditions=["clean", "blank"],
+        )
+    text = (write_report(root, analyse_run(root, "run")) / "report.md").read_text(encoding="utf-8")
+    assert "| blank | " in text and "newline/blank" not in text
+
+
+def test_the_terminal_shows_rates_contrasts_and_cautions(
+    project: Path, result: RunResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    write_report(project, result)
+    shown = CliRunner().invoke(app, ["report", "first"], env={"COLUMNS": "100"})
+    assert shown.exit_code == 0, shown.output
+    assert "18 of 18" in shown.output and "newline/boundary" in shown.output
+    assert "Holm over 2 runs" in shown.output and "A small sample." in shown.output
+    assert "reports/first/report.html" in shown.output
+    both = CliRunner().invoke(app, ["report", "first", "second"], env={"COLUMNS": "120"})
+    assert both.output.count("18 of 18") == 2 * len((*TREATED, OWN))

@@ -16,7 +16,7 @@ from seam_lib.cli import app
 from seam_lib.errors import SeamError
 from seam_lib.files import append_text, write_rows
 from seam_lib.score import LEXICAL_ONLY, score_files
-from seam_lib.specimen_files import (
+from seam_lib.specimens.files import (
     COLUMNS,
     TINY,
     about,

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seam_lib.explain import printable
-from seam_lib.gallery import gallery, matched_pairs
-from seam_lib.specimen_html import gallery_html, page_html, pair_html, specimen_html, view_of
 from seam_lib.specimens import Choice, join, select
+from seam_lib.specimens.gallery import gallery, matched_pairs
+from seam_lib.specimens.html import gallery_html, page_html, pair_html, specimen_html, view_of
 
 CASES = benchmark()
 CASE = next(case for case in CASES if case.condition == "newline" and case.genre == "prose")

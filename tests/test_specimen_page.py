@@ -9,8 +9,8 @@ from browser import chromium
 from hostile import HOSTILE, hostile_specimen
 
 from seam_lib.explain import printable
-from seam_lib.specimen_html import page_html
 from seam_lib.specimens import join
+from seam_lib.specimens.html import page_html
 
 CASES = benchmark()
 CASE = next(case for case in CASES if case.condition == "newline" and case.genre == "prose")

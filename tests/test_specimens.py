@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from seam_lib.artifact import Artifact, Removal
 from seam_lib.cascade import Verdict
 from seam_lib.errors import SeamError
-from seam_lib.gallery import KINDS, RULES, gallery, kind_of, matched_pairs, mentions
 from seam_lib.schema import Label
 from seam_lib.score import Judgment, Reading
 from seam_lib.specimens import (
@@ -18,6 +17,7 @@ from seam_lib.specimens import (
     options,
     select,
 )
+from seam_lib.specimens.gallery import KINDS, RULES, gallery, kind_of, matched_pairs, mentions
 
 CASES = benchmark()
 OUTPUTS = outputs(CASES)

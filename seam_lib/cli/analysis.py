@@ -11,8 +11,8 @@ def register(app: typer.Typer) -> None:
 
 def paper() -> None:
     """Compile paper/report.typ to paper/report.pdf from the computed statistics."""
+    from seam_lib.paper import compile_report
     from seam_lib.params import find_root
-    from seam_lib.report import compile_report
 
     typer.echo(compile_report(find_root()))
 

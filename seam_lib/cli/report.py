@@ -7,7 +7,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from seam_lib.run_results import RunResult
+    from seam_lib.report.results import RunResult
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +24,7 @@ def report(
     the paper. reports/RUN/ holds the whole report of a run, as Markdown, page, figure and tables.
     """
     from seam_lib.params import find_root
-    from seam_lib.run_results import analyse_run
+    from seam_lib.report.results import analyse_run
 
     root = find_root()
     family = list(dict.fromkeys(runs))
@@ -40,7 +40,7 @@ def show(results: "list[RunResult]") -> None:
     from rich.console import Console
     from rich.markdown import Markdown
 
-    from seam_lib.run_words import cautions, semantic_tier
+    from seam_lib.report.words import cautions, semantic_tier
 
     console = Console(highlight=False)
 
@@ -86,13 +86,13 @@ def contrast_table(result: "RunResult") -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from seam_lib import run_tables
+    from seam_lib.report import tables
 
     shown = {"a / b": "a / b", "n": "n", "difference (pp)": "a - b (points)"}
     shown |= {"Holm p": "Holm p", "b absorbs": "b absorbs"}
     table = Table(*shown.values(), box=SIMPLE_HEAD)
-    names = run_tables.display_names(result)
-    rows = run_tables.contrast_table("contrasts", result.analysis, names).display
+    names = tables.display_names(result)
+    rows = tables.contrast_table("contrasts", result.analysis, names).display
     for row in rows[list(shown)].itertuples(index=False):
         table.add_row(*(cell.replace("[", "\\[") for cell in row))
     return table

@@ -23,7 +23,7 @@ def export(
     (press ? in it). Model responses are shown as text and never run.
     """
     from seam_lib.params import find_root
-    from seam_lib.specimen_files import export_page
+    from seam_lib.specimens.files import export_page
 
     root = find_root()
     page = out or root / "runs" / f"{'+'.join(runs)}.specimens.html"

@@ -57,8 +57,8 @@ def trial(
     from seam_lib.cli.report import show
     from seam_lib.cli.run_view import show_estimate
     from seam_lib.params import find_root
-    from seam_lib.run_report import write_report
-    from seam_lib.run_results import analyse_run
+    from seam_lib.report.page import write_report
+    from seam_lib.report.results import analyse_run
     from seam_lib.trial import plan_trial, save_trial
 
     given = {

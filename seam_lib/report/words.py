@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from seam_lib.run_results import RunResult
+from seam_lib.report.results import RunResult
 from seam_lib.schema import in_order
 from seam_lib.score import LEXICAL_ONLY, Provenance
 from seam_lib.tables import CONDITION_NAMES, percent, points

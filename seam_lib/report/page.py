@@ -8,9 +8,9 @@ from markdown_it import MarkdownIt
 
 from seam_lib import analysis, figures
 from seam_lib.files import sha256, write_json, write_text
-from seam_lib.run_results import RunResult
-from seam_lib.run_tables import Panel, display_names, read_panel, run_tables
-from seam_lib.run_words import (
+from seam_lib.report.results import RunResult
+from seam_lib.report.tables import Panel, display_names, read_panel, run_tables
+from seam_lib.report.words import (
     cautions,
     comment_words,
     literal,

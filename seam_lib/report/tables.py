@@ -10,8 +10,8 @@ import pandas as pd
 from seam_lib import tables
 from seam_lib.analysis import Analysis
 from seam_lib.errors import SeamError
-from seam_lib.run_results import RunResult
-from seam_lib.run_words import reading
+from seam_lib.report.results import RunResult
+from seam_lib.report.words import reading
 from seam_lib.schema import TIERS
 from seam_lib.tables import CONDITION_NAMES, SOURCE_NAMES, Table, percent
 

@@ -1,7 +1,7 @@
 """Specimens for reading in a notebook: filters, next and previous, random, and notes.
 
-The widgets hold no rule of their own: choosing is `specimens.select`, showing is `specimen_html`,
-and a note is a line that `specimen_files.add_note` appends.
+The widgets hold no rule of their own: choosing is `specimens.select`, showing is `html`,
+and a note is a line that `files.add_note` appends.
 """
 
 import random
@@ -13,9 +13,9 @@ from typing import Any
 import ipywidgets as widgets
 
 from seam_lib.errors import SeamError
-from seam_lib.specimen_files import add_note, read_notes
-from seam_lib.specimen_html import specimen_html
 from seam_lib.specimens import Choice, Specimen, options, select
+from seam_lib.specimens.files import add_note, read_notes
+from seam_lib.specimens.html import specimen_html
 
 #: How a value that is not a text is offered.
 NAMES = {True: "yes", False: "no"}

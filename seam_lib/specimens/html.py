@@ -16,10 +16,10 @@ import jinja2
 from markupsafe import Markup
 
 from seam_lib.explain import printable
-from seam_lib.gallery import RULES, Kind, kind_of
 from seam_lib.messages import LEGEND, stretches
 from seam_lib.schema import Case
 from seam_lib.specimens import Mark, Specimen, compared, facets, options
+from seam_lib.specimens.gallery import RULES, Kind, kind_of
 
 #: By this a page of ours is known.
 GENERATOR = "seam specimens export"

@@ -12,8 +12,8 @@ from seam_lib.params import RunParams, load_params
 from seam_lib.plan import Run, load_cases, load_run
 from seam_lib.schema import Label, Output
 from seam_lib.score import LEXICAL_ONLY, Provenance, read_provenance
-from seam_lib.specimen_html import GENERATOR, page_html
 from seam_lib.specimens import Specimen, join
+from seam_lib.specimens.html import GENERATOR, page_html
 
 #: Said beside everything that the embedded model answered.
 TINY = (
