@@ -3,7 +3,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib import difference as module
+from seam_lib.specimens import difference as module
 from seam_lib.specimens.difference import difference
 
 TEXT = st.text(alphabet="ab .,\n", max_size=60)
