@@ -15,7 +15,7 @@ from seam_lib.errors import SeamError
 from seam_lib.explain import Kind, Piece, pieces
 from seam_lib.schema import CONDITIONS, SOURCES, TIERS, Case, Label, Output
 from seam_lib.score import Judgment, judge
-from seam_lib.specimens.difference import difference
+from seam_lib.specimens.diff import difference
 
 
 class Specimen(NamedTuple):

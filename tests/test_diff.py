@@ -3,8 +3,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib.specimens import difference as module
-from seam_lib.specimens.difference import difference
+from seam_lib.specimens import diff
+from seam_lib.specimens.diff import difference
 
 TEXT = st.text(alphabet="ab .,\n", max_size=60)
 
@@ -48,7 +48,7 @@ def test_a_text_does_not_differ_from_itself(text: str) -> None:
 
 
 def test_long_texts_are_compared_by_line_and_longer_ones_not_at_all(monkeypatch) -> None:
-    monkeypatch.setattr(module, "MOST_TOKENS", 20)
+    monkeypatch.setattr(diff, "MOST_TOKENS", 20)
     old = "\n".join(f"one two three four {n}" for n in range(8))
     lost, _ = difference(old, old.replace("three four 3", "x four 3").replace("one", "eins"))
     assert len(lost) == 1 and old[slice(*lost[0])].startswith("one two three four 0")
