@@ -8,22 +8,27 @@ from html import escape
 from typing import Literal, NamedTuple
 
 from seam_lib.artifact import Span, merged
+from seam_lib.messages import printable
 from seam_lib.score import Judgment, Reading
 
-Kind = Literal["kept", "evidence", "removed"]
+Fate = Literal["kept", "evidence", "removed"]
 #: Inline styles, so that a page needs nothing beside it; both read in light and dark.
-STYLES: dict[Kind, str] = {
+STYLES: dict[Fate, str] = {
     "kept": "",
     "evidence": "background:#f6c945;color:#000;font-weight:600",
     "removed": "text-decoration:line-through;opacity:.55",
 }
+_BLOCK = (
+    "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere;word-break:normal;"
+    "border-left:3px solid #8888;padding-left:1em"
+)
 
 
 class Piece(NamedTuple):
     """A stretch of a response: text, what became of it, and the step that removed it."""
 
     text: str
-    kind: Kind
+    kind: Fate
     step: str = ""
 
 
@@ -91,12 +96,6 @@ def card(judgment: Judgment) -> str:
     )
 
 
-_BLOCK = (
-    "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere;word-break:normal;"
-    "border-left:3px solid #8888;padding-left:1em"
-)
-
-
 def telling(judgments: Iterable[Judgment]) -> dict[str, Judgment]:
     """The shortest case of each kind: one for each tier that fired, one for each step that removed.
 
@@ -111,19 +110,3 @@ def telling(judgments: Iterable[Judgment]) -> dict[str, Judgment]:
             for removal in judgment.treated.artifact.removals:
                 found.setdefault(f"removed as {removal.step}", judgment)
     return dict(sorted(found.items()))
-
-
-def printable(text: str) -> str:
-    """Show characters that would act unseen: a model's answer must not steer a terminal or a page.
-
-    Control characters become pictures; marks that turn, break or hide text become their code.
-    """
-    return text.translate(_PICTURES)
-
-
-#: Marks of direction, line and paragraph separators, spaces without width, hidden tag letters.
-_ACTING = (0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
-_TAG_LETTERS = range(0xE0000, 0xE0080)
-_PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
-_PICTURES |= {0x7F: "\u2421"} | dict.fromkeys(range(0x80, 0xA0), "\ufffd")
-_PICTURES |= {code: f"\u27e8U+{code:04X}\u27e9" for code in (*_ACTING, *_TAG_LETTERS)}

@@ -1,19 +1,26 @@
-"""Diagnostics of single responses: usable? a refusal? valid Python? much shorter than clean?
+"""The health of responses: did the edit survive? Reported beside the labels, and never changes one.
 
-Usability decides what is scored (paper, Section 4 and Appendix F). The rest is reported beside the
-labels and never changes one (Section 5.5 and Appendix D).
+An instruction that lowers absorption may cost the task: in the paper, 16 of 50 of Opus's CanItEdit
+answers under `mitigation` are no Python, and none of the clean ones (Section 5.5, Appendix D).
 """
 
 import ast
 import re
 import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from seam_lib.artifact import Span, fences
+import numpy as np
+import pandas as pd
+
+from seam_lib.artifact import fences
 from seam_lib.phrases import fold
-from seam_lib.schema import Output
+from seam_lib.schema import in_order
+from seam_lib.score import Judgment
+from seam_lib.stats import Bools, mcnemar_exact, pair_counts
 
-#: What providers call a response that was cut at its token limit.
-LENGTH = frozenset({"length", "max_tokens"})
+#: The source whose artifacts are whole Python programs, so that they must parse.
+PYTHON_SOURCE = "canitedit"
 #: A treated artifact below this share of the clean artifact's length has lost text.
 SEVERE_SHORTENING = 0.5
 
@@ -27,23 +34,58 @@ _REFUSAL = re.compile(
 )
 
 
-def unusable(output: Output) -> str | None:
-    """Why a response cannot be scored: length, error or empty; None if it can.
+def diagnose(judgments: Sequence[Judgment]) -> pd.DataFrame:
+    """Refusals, severe shortening and Python syntax under each treated condition.
 
     Args:
-        output: The latest answer to a case.
+        judgments: Judged responses; each is compared with its own clean response.
+
+    Returns:
+        One row a condition: condition, n; refusals and shortened (against clean), counts of n;
+        python, the number of CanItEdit responses; of these invalid (no valid Python),
+        invalid_without_markers (still none when echoed boundary tags are taken out),
+        invalid_clean (of the matched clean ones), and p of the exact McNemar test of invalid
+        against invalid_clean.
     """
-    if output.finish_reason in LENGTH:
-        return "length"
-    if output.error:
-        return "error"
-    return None if (output.response or "").strip() else "empty"
+    conditions = in_order(judgment.case.condition for judgment in judgments)
+    return pd.DataFrame(
+        [
+            {
+                "condition": condition,
+                **_row([j for j in judgments if j.case.condition == condition]),
+            }
+            for condition in conditions
+        ]
+    )
+
+
+def _row(judgments: Sequence[Judgment]) -> dict[str, Any]:
+    python = [j for j in judgments if j.case.source == PYTHON_SOURCE]
+    treated = [returned_code(j.treated.response) for j in python]
+    invalid = _invalid(treated)
+    clean = _invalid(returned_code(j.clean.response) for j in python)
+    return {
+        "n": len(judgments),
+        "refusals": sum(refuses(j.treated.response) for j in judgments),
+        "shortened": sum(
+            shortened(j.treated.artifact.text, j.clean.artifact.text) for j in judgments
+        ),
+        "python": len(python),
+        "invalid": int(invalid.sum()),
+        "invalid_without_markers": int(_invalid(map(without_markers, treated)).sum()),
+        "invalid_clean": int(clean.sum()),
+        "p": mcnemar_exact(pair_counts(invalid, clean)),
+    }
+
+
+def _invalid(codes: Iterable[str]) -> Bools:
+    return np.array([not parses(code) for code in codes], dtype=bool)
 
 
 def returned_code(response: str) -> str:
     """The code of a response before any sentence is removed: its fenced blocks, or all of it."""
-    blocks: list[Span] = [(fence.body_start, fence.body_end) for fence in fences(response)]
-    return "".join(response[start:end] for start, end in blocks) if blocks else response
+    blocks = [response[fence.body_start : fence.body_end] for fence in fences(response)]
+    return "".join(blocks) if blocks else response
 
 
 def parses(code: str) -> bool:

@@ -1,10 +1,13 @@
-"""A message as HTML, coloured by who wrote which part of it: the model sees the same without."""
+"""Messages and responses as HTML, and text that cannot act.
 
-from collections.abc import Iterator, Mapping
+A message is coloured by who wrote which part of it; the model sees the same without the colours.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
 from seam_lib.compose import Composed
-from seam_lib.schema import Case
+from seam_lib.schema import Case, Output
 
 #: Inline styles by role, so that a page needs nothing beside them; readable in light and dark.
 STYLES = {
@@ -22,6 +25,7 @@ LEGEND = {
     "afterthought": "comment, typed",
     "": "tags",
 }
+PAIR = "display:grid;grid-template-columns:1fr 1fr;gap:.8em;border-top:1px solid #80808066"
 GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(19em,1fr));gap:.8em"
 BOX = (
     "white-space:pre-wrap;word-break:normal;overflow-wrap:break-word;"
@@ -46,9 +50,28 @@ def stretches(message: Case | Composed) -> Iterator[tuple[str, str]]:
 
 def to_html(messages: Mapping[str, Case | Composed]) -> str:
     """Messages side by side, each under its name, with a legend."""
-    legend = " ".join(coloured(role, name) for role, name in LEGEND.items())
     boxes = "".join(f"<div>{box(name, message)}</div>" for name, message in messages.items())
-    return f'<p>{legend}</p><div style="{GRID}">{boxes}</div>'
+    return f'{legend()}<div style="{GRID}">{boxes}</div>'
+
+
+def answers_html(cases: Iterable[Case], outputs: Mapping[str, Output]) -> str:
+    """Each case as a row: its message, and what the model returned; the first look at a run.
+
+    Args:
+        cases: The cases to show.
+        outputs: The run's outputs by case id; a case without one is shown as missing.
+    """
+    rows = "".join(
+        f'<div style="{PAIR}"><div>{box(case.condition, case)}</div>'
+        f"<div>{_answer(outputs.get(case.id))}</div></div>"
+        for case in cases
+    )
+    return legend() + rows
+
+
+def legend() -> str:
+    """What the colours mean."""
+    return f"<p>{' '.join(coloured(role, name) for role, name in LEGEND.items())}</p>"
 
 
 def box(name: str, message: Case | Composed) -> str:
@@ -65,3 +88,28 @@ def coloured(role: str, text: str) -> str:
     """A stretch of text in its role's colour; a role of a plugin's own is shown as a task is."""
     style = STYLES.get(role, STYLES["task_instruction"])
     return f'<span style="{style}">{escape(text)}</span>' if text else ""
+
+
+def _answer(output: Output | None) -> str:
+    """A response as it came, characters that would act made visible, with what is odd about it."""
+    if output is None:
+        return "<i>missing: not asked yet</i>"
+    notes = [note for note in (output.error, output.decoding) if note]
+    head = f"<b>response</b> <i>{escape('; '.join(notes))}</i>"
+    return f'{head}<pre style="{BOX}">{escape(printable(output.response or ""))}</pre>'
+
+
+def printable(text: str) -> str:
+    """Show characters that would act unseen: a model's answer must not steer a terminal or a page.
+
+    Control characters become pictures; marks that turn, break or hide text become their code.
+    """
+    return text.translate(_PICTURES)
+
+
+#: Marks of direction, line and paragraph separators, spaces without width, hidden tag letters.
+_ACTING = (0x61C, 0x200B, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+_TAG_LETTERS = range(0xE0000, 0xE0080)
+_PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\n\t"}
+_PICTURES |= {0x7F: "\u2421"} | dict.fromkeys(range(0x80, 0xA0), "\ufffd")
+_PICTURES |= {code: f"\u27e8U+{code:04X}\u27e9" for code in (*_ACTING, *_TAG_LETTERS)}

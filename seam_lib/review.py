@@ -16,8 +16,9 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from seam_lib.errors import SeamError
-from seam_lib.explain import evidence_of, pieces, printable, to_html
+from seam_lib.explain import evidence_of, pieces, to_html
 from seam_lib.files import write_text
+from seam_lib.messages import printable
 from seam_lib.score import Judgment, to_label
 from seam_lib.verdicts import KeyRow, read_csv, to_csv
 

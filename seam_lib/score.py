@@ -17,9 +17,10 @@ from seam_lib.build import read_benchmark
 from seam_lib.cascade import Entailment, Question, Verdict, lexical, semantic
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, sha256, write_json, write_rows
-from seam_lib.health import unusable
 from seam_lib.schema import Case, Label, Output, in_order
 
+#: What providers call a response that was cut at its token limit.
+LENGTH = frozenset({"length", "max_tokens"})
 #: The scorer version of the paper whose rules these are.
 RULES = "2.4.3"
 #: Said wherever rates are shown that were scored without the semantic tier.
@@ -132,6 +133,15 @@ def _read(
             response = output.response or ""
             readings[key] = Reading(response, extract(response, cases[output.case_id].genre))
     return readings, flaws
+
+
+def unusable(output: Output) -> str | None:
+    """Why a response cannot be scored (Section 4): length, error or empty; None if it can."""
+    if output.finish_reason in LENGTH:
+        return "length"
+    if output.error:
+        return "error"
+    return None if (output.response or "").strip() else "empty"
 
 
 def _lexical(case: Case, treated: Reading, clean: Reading) -> Verdict | None:

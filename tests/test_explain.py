@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seam_lib.artifact import extract
-from seam_lib.explain import STYLES, Piece, card, pieces, printable, telling, to_html
+from seam_lib.explain import STYLES, Piece, card, pieces, telling, to_html
+from seam_lib.messages import printable
 from seam_lib.score import Reading
 
 

@@ -1,29 +1,13 @@
-"""Usable or not, and the diagnostics that are reported and never scored."""
+"""The diagnostics that are reported and never scored."""
 
 import pytest
+from edits import answers
+from scratch import ROOT
 
-from seam_lib.health import parses, refuses, returned_code, shortened, unusable, without_markers
-from seam_lib.schema import Output
-
-
-@pytest.mark.parametrize(
-    ("fields", "flaw"),
-    [
-        ({"response": "x"}, None),
-        ({"response": "x", "finish_reason": "stop", "error": ""}, None),
-        ({"response": "x", "error": "timeout"}, "error"),
-        ({"response": None}, "empty"),
-        ({"response": " \n\t"}, "empty"),
-        ({"response": "x", "finish_reason": "length"}, "length"),
-        ({"response": "x", "finish_reason": "max_tokens"}, "length"),
-        ({"response": "", "finish_reason": "length"}, "length"),
-        ({"response": "x", "finish_reason": "length", "error": "cut off"}, "length"),
-    ],
-)
-def test_a_response_is_usable_without_error_text_and_cut(
-    fields: dict[str, str | None], flaw: str | None
-) -> None:
-    assert unusable(Output(**({"case_id": "c", "model": "m"} | fields))) == flaw
+from seam_lib.build import read_benchmark
+from seam_lib.health import diagnose, parses, refuses, returned_code, shortened, without_markers
+from seam_lib.schema import TREATED
+from seam_lib.score import judge
 
 
 @pytest.mark.parametrize(
@@ -81,3 +65,27 @@ def test_severe_shortening_is_less_than_half() -> None:
     assert not shortened("a" * 50, "a" * 100)
     assert not shortened("", " \n")
     assert shortened(" " * 90 + "a", "a" * 10)
+
+
+def test_what_a_condition_costs_is_counted_by_condition() -> None:
+    cases = read_benchmark(ROOT / "data" / "benchmark" / "embedded")
+    outputs = answers(cases, "{artifact}")
+    for case, output in zip(cases, outputs, strict=True):
+        if case.condition == "blank":
+            output.response = "I'm sorry, but I can't help with that."
+        if case.condition == "mitigation" and case.source == "canitedit":
+            tag = case.boundary_delimiters
+            assert tag
+            output.response = f"```\n{tag.opening}\n{case.artifact}\n{tag.closing}\n```"
+    found = diagnose(judge(cases, outputs)[0]).set_index("condition")
+    assert list(found.index) == list(TREATED)
+    assert list(found["n"]) == [96] * 5
+    assert list(found["refusals"]) == [0, 96, 0, 0, 0]
+    assert found.at["blank", "shortened"] == 96
+    assert found.at["newline", "shortened"] == 0
+    assert list(found["python"]) == [16] * 5
+    assert found.at["mitigation", "invalid"] == 16
+    assert found.at["mitigation", "invalid_without_markers"] == 0
+    assert found.at["mitigation", "p"] == pytest.approx(2 * 0.5**16)
+    assert list(found["invalid_clean"]) == [0] * 5
+    assert found.at["newline", "p"] == 1

@@ -3,8 +3,10 @@ from html import unescape
 
 import msgspec
 from samples import CASES
+from trial import trial_cases
 
-from seam_lib.messages import STYLES, stretches, to_html
+from seam_lib.messages import STYLES, answers_html, stretches, to_html
+from seam_lib.schema import Output
 
 
 def test_stretches_give_back_the_message() -> None:
@@ -33,3 +35,19 @@ def test_a_role_that_a_plugin_invents_has_a_colour() -> None:
     assert f'<span style="{STYLES["task_instruction"]}">{segment.text}</span>' in to_html(
         {"mine": case}
     )
+
+
+def test_each_message_stands_beside_its_response() -> None:
+    cases = trial_cases(1)[:3]
+    outputs = {
+        cases[0].id: Output(case_id=cases[0].id, model="m", response="An <b>edit</b>.\x1b[2J"),
+        cases[1].id: Output(
+            case_id=cases[1].id, model="m", response=None, error="empty (3 answers)",
+            decoding="temperature=1.0",
+        ),
+    }  # fmt: skip
+    page = answers_html(cases, outputs)
+    assert page.index("clean") < page.index("An &lt;b&gt;edit&lt;/b&gt;.") < page.index("newline")
+    assert "\x1b" not in page
+    assert "empty (3 answers); temperature=1.0" in page
+    assert page.count("missing: not asked yet") == 1

@@ -19,7 +19,15 @@ from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, write_rows
 from seam_lib.labels import read_labels
 from seam_lib.schema import Case, Label, Output
-from seam_lib.score import coverage, judge, provenance_path, read_provenance, score_files, to_label
+from seam_lib.score import (
+    coverage,
+    judge,
+    provenance_path,
+    read_provenance,
+    score_files,
+    to_label,
+    unusable,
+)
 
 POOLS = read_pools(ROOT / "data" / "comments.yaml")
 COMMENTS = [*POOLS.casual, *(comment for pool in POOLS.native.values() for comment in pool)]
@@ -32,6 +40,26 @@ def cases() -> list[Case]:
 
 def labels_of(cases: list[Case], outputs: list[Output]) -> list[Label]:
     return [to_label(judgment) for judgment in judge(cases, outputs)[0]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "flaw"),
+    [
+        ({"response": "x"}, None),
+        ({"response": "x", "finish_reason": "stop", "error": ""}, None),
+        ({"response": "x", "error": "timeout"}, "error"),
+        ({"response": None}, "empty"),
+        ({"response": " \n\t"}, "empty"),
+        ({"response": "x", "finish_reason": "length"}, "length"),
+        ({"response": "x", "finish_reason": "max_tokens"}, "length"),
+        ({"response": "", "finish_reason": "length"}, "length"),
+        ({"response": "x", "finish_reason": "length", "error": "cut off"}, "length"),
+    ],
+)
+def test_a_response_is_usable_without_error_text_and_cut(
+    fields: dict[str, str | None], flaw: str | None
+) -> None:
+    assert unusable(Output(**({"case_id": "c", "model": "m"} | fields))) == flaw
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hostile import CANARY, HOSTILE, hostile_specimen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib.explain import printable
+from seam_lib.messages import printable
 from seam_lib.specimens import Choice, join, select
 from seam_lib.specimens.gallery import gallery, matched_pairs
 from seam_lib.specimens.html import gallery_html, page_html, pair_html, specimen_html, view_of

@@ -8,7 +8,7 @@ from answers import benchmark, labels, outputs
 from browser import chromium
 from hostile import HOSTILE, hostile_specimen
 
-from seam_lib.explain import printable
+from seam_lib.messages import printable
 from seam_lib.specimens import join
 from seam_lib.specimens.html import page_html
 

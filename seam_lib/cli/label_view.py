@@ -10,8 +10,9 @@ from rich.text import Text
 
 from seam_lib.analysis import rates, tiers
 from seam_lib.errors import SeamError
-from seam_lib.explain import evidence_of, pieces, printable
+from seam_lib.explain import evidence_of, pieces
 from seam_lib.labels import read_labels
+from seam_lib.messages import printable
 from seam_lib.schema import TIERS
 from seam_lib.score import LEXICAL_ONLY, Drop, Judgment, Provenance, Reading
 from seam_lib.validation import Change

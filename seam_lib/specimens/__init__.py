@@ -12,7 +12,7 @@ import msgspec
 from seam_lib.artifact import Span
 from seam_lib.cascade import Entailment, Verdict
 from seam_lib.errors import SeamError
-from seam_lib.explain import Kind, Piece, pieces
+from seam_lib.explain import Fate, Piece, pieces
 from seam_lib.schema import CONDITIONS, SOURCES, TIERS, Case, Label, Output
 from seam_lib.score import Judgment, judge
 from seam_lib.specimens.diff import difference
@@ -64,7 +64,7 @@ class Mark(NamedTuple):
     """
 
     text: str
-    kind: Kind
+    kind: Fate
     step: str
     changed: bool
 

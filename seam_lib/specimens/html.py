@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import jinja2
 from markupsafe import Markup
 
-from seam_lib.explain import printable
-from seam_lib.messages import LEGEND, stretches
+from seam_lib.messages import LEGEND, printable, stretches
 from seam_lib.schema import Case
 from seam_lib.specimens import Mark, Specimen, compared, facets, options
 from seam_lib.specimens.gallery import RULES, Kind, kind_of
