@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.cascade import Question, semantic, sentences
 from seam_lib.files import read_rows
 from seam_lib.nli import Engine, Pair, TransformersClassifier

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from seam_lib.artifact import extract
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.schema import Case, Output
 from seam_lib.score import judge
 

@@ -7,21 +7,22 @@ the sample, then of the conditions, so that a cluster's cases are neighbours.
 import hashlib
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from itertools import islice, zip_longest
 from pathlib import Path
 
 import msgspec
 
+from seam_lib.benchmark import stream_benchmark, write_benchmark
 from seam_lib.comments import Comment, Deck, Pools, read_pools
 from seam_lib.compose import Condition, conditions, task_head
+from seam_lib.composition import report
 from seam_lib.digests import question_ids, read_digests
 from seam_lib.errors import SeamError
-from seam_lib.files import read_rows, replacing, write_text
+from seam_lib.files import write_text
 from seam_lib.invariants import check_cluster
 from seam_lib.params import BuildParams
 from seam_lib.progress import shown
-from seam_lib.schema import PARTITIONS, SOURCES, Case
+from seam_lib.schema import SOURCES, Case
 from seam_lib.sources import ADAPTERS, Item, read_items
 from seam_lib.sources.hub import hub_file
 
@@ -250,47 +251,4 @@ def source_items(root: Path, params: BuildParams, name: str) -> Iterator[Item]:
 
 def write_report(folder: Path, origin: str) -> None:
     """Write the report of a built benchmark into its folder."""
-    from seam_lib.composition import report  # pandas: slow, and not needed to read a benchmark
-
-    write_text(folder / "README.md", report(folder.name, origin, iterate(folder)))
-
-
-def write_benchmark(folder: Path, cases: Iterable[Case]) -> None:
-    """Write cases to one file for each licence partition: all files or, on any error, none.
-
-    Nothing is stored twice, and each file can be passed on under its own terms; `read_benchmark`
-    puts them together again.
-    """
-    with ExitStack() as stack:
-        handles = {
-            name: stack.enter_context(replacing(folder / f"{name}.jsonl"))
-            for name in sorted(set(PARTITIONS.values()))
-        }
-        for case in cases:
-            handle = handles[PARTITIONS[case.release_partition]]
-            handle.write(msgspec.json.encode(case) + b"\n")
-
-
-def read_benchmark(path: Path) -> list[Case]:
-    """Read a benchmark; this is how every later stage gets its cases.
-
-    Args:
-        path: The folder that a build wrote, or one file of cases.
-
-    Returns:
-        The cases in the order of the sources, then of the sample, then of the conditions.
-
-    Raises:
-        SeamError: There is no such benchmark, or a line of it is not a case.
-    """
-    order = {source: place for place, source in enumerate(SOURCES)}
-    return sorted(iterate(path), key=lambda case: order.get(case.source, len(order)))
-
-
-def iterate(path: Path) -> Iterator[Case]:
-    """The cases of a benchmark one by one, file after file."""
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    if not files:
-        raise SeamError(f"{path}: no cases there. Run `seam build`, or mend the path.")
-    for file in files:
-        yield from read_rows(file, Case)
+    write_text(folder / "README.md", report(folder.name, origin, stream_benchmark(folder)))

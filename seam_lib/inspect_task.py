@@ -31,7 +31,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import span
 
 from seam_lib.analysis import contrasts
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.explain import evidence_of
 from seam_lib.labels import Record, label_set
 from seam_lib.nli import open_engine

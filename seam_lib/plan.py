@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.errors import SeamError
 from seam_lib.limits import CHARS_PER_TOKEN, price, prompt_chars, worst_price
 from seam_lib.params import TRIAL, TRIED, RunParams, load_params

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from seam_lib.artifact import Artifact, extract
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.cascade import Entailment, Question, Verdict, lexical, semantic
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, sha256, write_json, write_rows

@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 import yaml
 
-from seam_lib.build import build_benchmark, read_benchmark, write_benchmark, write_report
+from seam_lib.benchmark import read_benchmark, write_benchmark
+from seam_lib.build import build_benchmark, write_report
 from seam_lib.errors import SeamError
 from seam_lib.files import write_text
 from seam_lib.params import TRIAL, TRIED, RunParams, load_params

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.schema import Case, Label, Output
 from seam_lib.score import judge, to_label
 

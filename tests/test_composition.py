@@ -1,6 +1,6 @@
 from scratch import ROOT
 
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.composition import comment_use, composition, facts, lengths, partitions, report
 
 CASES = read_benchmark(ROOT / "data" / "benchmark" / "embedded")

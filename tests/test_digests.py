@@ -8,7 +8,7 @@ import yaml
 from scratch import ROOT, scratch_project
 from typer.testing import CliRunner
 
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.cli import app
 from seam_lib.digests import compare, question_ids, read_digests
 from seam_lib.errors import SeamError

@@ -4,7 +4,7 @@ import pytest
 from edits import answers
 from scratch import ROOT
 
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.health import diagnose, parses, refuses, returned_code, shortened, without_markers
 from seam_lib.schema import TREATED
 from seam_lib.score import judge

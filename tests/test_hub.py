@@ -12,7 +12,8 @@ import pytest
 from minihub import api, hub, parquet, serving
 from scratch import ROOT, scratch_project
 
-from seam_lib.build import build_benchmark, read_benchmark
+from seam_lib.benchmark import read_benchmark
+from seam_lib.build import build_benchmark
 from seam_lib.errors import SeamError
 from seam_lib.params import load_params
 from seam_lib.schema import SOURCES

@@ -16,7 +16,7 @@ from standin import edit, lot, serving
 from typer.testing import CliRunner
 
 from seam_lib import stats
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.cli import app
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, write_rows

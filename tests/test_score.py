@@ -12,7 +12,7 @@ from scratch import ROOT
 from typer.testing import CliRunner
 
 from seam_lib.artifact import extract
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.cli import app
 from seam_lib.comments import read_pools
 from seam_lib.errors import SeamError

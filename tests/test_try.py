@@ -14,7 +14,7 @@ from scored import change_params, report_project
 from standin import serving
 from typer.testing import CliRunner, Result
 
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.cli import app
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scratch import ROOT
 
 from seam_lib.artifact import extract
-from seam_lib.build import read_benchmark
+from seam_lib.benchmark import read_benchmark
 from seam_lib.files import write_rows
 from seam_lib.score import Reading, judge, to_label
 from seam_lib.validation import changes, halves, placebo

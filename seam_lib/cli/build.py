@@ -45,7 +45,7 @@ def compare_with_release(root: Path, folder: Path, source: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from seam_lib.build import iterate
+    from seam_lib.benchmark import stream_benchmark
     from seam_lib.digests import compare, read_digests
     from seam_lib.errors import SeamError
     from seam_lib.schema import SOURCES, TREATED
@@ -55,7 +55,9 @@ def compare_with_release(root: Path, folder: Path, source: str) -> None:
             "params.yaml: build.source is files, and our own corpora are not the release's. Set "
             "it to hub and per_source to 50, run `seam build`, then check."
         )
-    result = compare(iterate(folder), read_digests(root / "data" / "published" / "clusters.csv"))
+    result = compare(
+        stream_benchmark(folder), read_digests(root / "data" / "published" / "clusters.csv")
+    )
     table = Table("source", *TREATED, title="Messages identical to the release's")
     for name in SOURCES:
         cells = (f"{result.same[name, c]}/{result.published[name, c]}" for c in TREATED)
@@ -80,7 +82,7 @@ def import_benchmark(
 
     Differences are listed, and the exit status is 1 if there are any; none are expected.
     """
-    from seam_lib.build import write_benchmark
+    from seam_lib.benchmark import write_benchmark
     from seam_lib.errors import SeamError
     from seam_lib.params import find_root
     from seam_lib.release import differences, read_release

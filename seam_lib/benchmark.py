@@ -1,0 +1,52 @@
+"""The benchmark on disk: a folder of cases, one file for each licence partition."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import msgspec
+
+from seam_lib.errors import SeamError
+from seam_lib.files import read_rows, replacing
+from seam_lib.schema import PARTITIONS, SOURCES, Case
+
+
+def write_benchmark(folder: Path, cases: Iterable[Case]) -> None:
+    """Write cases to one file for each licence partition: all files or, on any error, none.
+
+    Nothing is stored twice, and each file can be passed on under its own terms; `read_benchmark`
+    puts them together again.
+    """
+    with ExitStack() as stack:
+        handles = {
+            name: stack.enter_context(replacing(folder / f"{name}.jsonl"))
+            for name in sorted(set(PARTITIONS.values()))
+        }
+        for case in cases:
+            handle = handles[PARTITIONS[case.release_partition]]
+            handle.write(msgspec.json.encode(case) + b"\n")
+
+
+def read_benchmark(path: Path) -> list[Case]:
+    """Read a benchmark; this is how every later stage gets its cases.
+
+    Args:
+        path: The folder that a build wrote, or one file of cases.
+
+    Returns:
+        The cases in the order of the sources, then of the sample, then of the conditions.
+
+    Raises:
+        SeamError: There is no such benchmark, or a line of it is not a case.
+    """
+    order = {source: place for place, source in enumerate(SOURCES)}
+    return sorted(stream_benchmark(path), key=lambda case: order.get(case.source, len(order)))
+
+
+def stream_benchmark(path: Path) -> Iterator[Case]:
+    """The cases of a benchmark one by one, file after file."""
+    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    if not files:
+        raise SeamError(f"{path}: no cases there. Run `seam build`, or mend the path.")
+    for file in files:
+        yield from read_rows(file, Case)
