@@ -5,7 +5,7 @@ served by something else) happened to a careful study; here they are checks.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -17,7 +17,7 @@ from scipy.stats import fisher_exact
 from seam_lib.loops import repeats
 from seam_lib.params import RunParams
 from seam_lib.plan import state, tally
-from seam_lib.schema import Case, Trace
+from seam_lib.schema import Case, Output, Trace
 from seam_lib.traces import by_case, unusable_reason
 
 #: Conditions whose middle calls lie further apart than this were not collected together.
@@ -84,6 +84,38 @@ def answers(cases: list[Case], traces: Iterable[Trace]) -> pd.DataFrame:
         if trace.error is None and "output_tokens" in trace.usage
     ]
     return pd.DataFrame(rows, columns=["condition", "artifact characters", "answer tokens", "kind"])
+
+
+def by_source(cases: Iterable[Case], outputs: Mapping[str, Output]) -> pd.DataFrame:
+    """What became of each source's cases: where sources differ, so may the decoding behind them.
+
+    Args:
+        cases: The run's benchmark.
+        outputs: Its outputs by case id; cases without one are left out.
+
+    Returns:
+        Columns source, cases, usable, departures (usable answers of another decoding).
+    """
+    found = [(case.source, outputs[case.id]) for case in cases if case.id in outputs]
+    frame = pd.DataFrame(
+        {
+            "source": [source for source, _ in found],
+            "cases": 1,
+            "usable": [output.error is None for _, output in found],
+            "departures": [bool(o.error is None and o.decoding) for _, o in found],
+        }
+    )
+    return frame.groupby("source").sum().reset_index()
+
+
+def in_hours(windows: pd.DataFrame) -> pd.DataFrame:
+    """The windows of a run as hours since its first answer; empty where there is no answer."""
+    start = pd.to_datetime(windows["first"]).min()
+    words = {}
+    for end in ("first", "last"):
+        hours = (pd.to_datetime(windows[end]) - start).dt.total_seconds() / 3600
+        words[end] = ["" if np.isnan(x) else f"{x:.1f} h" for x in hours]
+    return windows.assign(**words)
 
 
 def _calls(traces: list[Trace]) -> dict[str, object]:

@@ -13,14 +13,8 @@ from samples import TEXTS
 from scratch import ROOT, scratch_project
 from typer.testing import CliRunner
 
-from seam_lib.build import (
-    build_benchmark,
-    compose_cases,
-    make_clusters,
-    read_benchmark,
-    sample,
-    write_benchmark,
-)
+from seam_lib.benchmark import read_benchmark, write_benchmark
+from seam_lib.build import build_benchmark, compose_cases, make_clusters, sample
 from seam_lib.cli import app
 from seam_lib.comments import Pools, read_pools
 from seam_lib.compose import conditions

@@ -7,8 +7,8 @@ from trial import trace, trial_cases
 
 from seam_lib.loops import repeats
 from seam_lib.params import RunParams
-from seam_lib.run_health import Health, answers, diagnose
-from seam_lib.schema import CONDITIONS, Case, Trace
+from seam_lib.run_health import Health, answers, by_source, diagnose, in_hours
+from seam_lib.schema import CONDITIONS, Case, Output, Trace
 from seam_lib.traces import message_digest, messages
 
 CASES = trial_cases(12)
@@ -123,6 +123,35 @@ def test_answers_stand_beside_the_length_of_their_artifact() -> None:
     assert list(found["kind"]) == ["cut off", "empty", "whole"]
     assert set(found["artifact characters"]) == {len(case.artifact)}
     assert set(found["answer tokens"]) == {7}
+
+
+def test_a_source_s_departures_are_counted_among_its_usable_answers() -> None:
+    one, two, *_ = (case for case in CASES if case.source == CASES[0].source)
+    other = next(case for case in CASES if case.source != one.source)
+    rows = [
+        Output(case_id=one.id, model="m", response="x", decoding="temperature=1.0"),
+        Output(case_id=two.id, model="m", response="", error="empty", decoding="temperature=1.0"),
+        Output(case_id=other.id, model="m", response="x"),
+    ]
+    found = by_source(CASES, {row.case_id: row for row in rows}).set_index("source")
+    assert found.loc[one.source].to_dict() == {"cases": 2, "usable": 1, "departures": 1}
+    assert found.loc[other.source].to_dict() == {"cases": 1, "usable": 1, "departures": 0}
+    assert len(found) == 2
+
+
+def test_windows_are_told_in_hours_since_the_first_answer() -> None:
+    clean, newline, *_ = CASES
+    log = [
+        answered(clean, started_at="2026-01-01T10:00:00+00:00"),
+        answered(clean, started_at="2026-01-01T10:30:00+00:00"),
+        answered(newline, started_at="2026-01-02T10:00:00+00:00"),
+    ]
+    found = in_hours(diagnose(CASES, log, RUN).windows).set_index("condition")
+    assert found.loc["clean", ["first", "last"]].tolist() == ["0.0 h", "0.5 h"]
+    assert found.loc["newline", ["first", "last"]].tolist() == ["24.0 h", "24.0 h"]
+    assert found.loc["blank", ["first", "last"]].tolist() == ["", ""]
+    empty = in_hours(diagnose(CASES, [], RUN).windows)
+    assert set(empty["first"]) == {""}
 
 
 @pytest.mark.parametrize(

@@ -6,46 +6,24 @@ computed value and no reason for a difference: notes are written from what the f
 
 import inspect
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import msgspec
 import yaml
 
-from seam_lib.claims import (
-    benchmark,
-    breakdown,
-    contrasts,
-    native,
-    occurrence,
-    panel,
-    power,
-    rates,
-    release,
-    totals,
-)
 from seam_lib.claims.answer import Answer, Value, agrees, as_printed, printed_number
 from seam_lib.claims.published import Published
 from seam_lib.errors import SeamError
 
 Status = Literal["reproduced", "differs", "consistent", "not_public"]
 STATUSES: tuple[Status, ...] = get_args(Status)
-#: Where recompute functions live; `compute: rates.cells` names a function of one of these.
-MODULES = {
-    module.__name__.rsplit(".", 1)[-1]: module
-    for module in (
-        benchmark,
-        breakdown,
-        contrasts,
-        native,
-        occurrence,
-        panel,
-        power,
-        rates,
-        release,
-        totals,
-    )
-}
+#: Modules of recompute functions; `compute: rates.cells` names a function of one of them.
+TOPICS = (
+    *("benchmark", "occurrence", "rates", "contrasts", "native"),
+    *("breakdown", "panel", "power", "release", "totals"),
+)
 
 
 class Reading(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -177,7 +155,8 @@ def _note(
 
 def _call(claim: Claim, name: str, args: dict[str, Any], data: Published) -> Answer:
     module, _, function = name.partition(".")
-    found = getattr(MODULES.get(module), function, None)
+    topic = import_module(f"seam_lib.claims.{module}") if module in TOPICS else None
+    found = getattr(topic, function, None)
     if not inspect.isfunction(found) or function.startswith("_"):
         raise SeamError(
             f"paper/claims.yaml: {claim.id}: no function {name}; name one of seam_lib.claims, such "
