@@ -107,9 +107,7 @@ def rates(labels: LabelSet) -> pd.DataFrame:
 
 def paired_outcomes(labels: LabelSet, model: str, a: str, b: str) -> stats.Paired:
     """Cross-tabulate one model's outcomes under two conditions, on the clusters that have both."""
-    outcomes_a, mask_a = labels.outcomes(model, a)
-    outcomes_b, mask_b = labels.outcomes(model, b)
-    mask = mask_a & mask_b
+    outcomes_a, outcomes_b, mask = labels.matched((model, a), (model, b))
     return stats.pair_counts(outcomes_a[mask], outcomes_b[mask])
 
 
@@ -149,9 +147,7 @@ def levers(labels: LabelSet, settings: AnalysisParams) -> pd.DataFrame:
     rng = stats.PythonRandom(settings.bootstrap_seed)
     rows: list[list[Any]] = []
     for model in labels.models:
-        newline, mask_a = labels.outcomes(model, "newline")
-        boundary, mask_b = labels.outcomes(model, "boundary")
-        mask = mask_a & mask_b
+        newline, boundary, mask = labels.matched((model, "newline"), (model, "boundary"))
         if not mask.any():
             continue
         a, b = newline[mask], boundary[mask]
@@ -241,9 +237,7 @@ def between_models(labels: LabelSet, condition: str = "newline") -> pd.DataFrame
     """
     rows = []
     for a, b in combinations(labels.models, 2):
-        outcomes_a, mask_a = labels.outcomes(a, condition)
-        outcomes_b, mask_b = labels.outcomes(b, condition)
-        mask = mask_a & mask_b
+        outcomes_a, outcomes_b, mask = labels.matched((a, condition), (b, condition))
         if mask.any():
             table = stats.pair_counts(outcomes_a[mask], outcomes_b[mask])
             rows.append({"model_a": a, "model_b": b} | _contrast(table, stats.mcnemar_exact(table)))
@@ -294,7 +288,7 @@ def design(paired: pd.DataFrame, family: int | None = None) -> pd.DataFrame:
         n = int(group["n"].min())
         psi = float(((group["a_only"] + group["b_only"]) / group["n"]).median())
         alone, holm = (
-            stats.resolvable_difference(n, psi, 0.05 / m) if psi else np.nan
+            stats.resolvable_difference(n, psi, stats.LEVEL / m) if psi else np.nan
             for m in (1, family or len(group))
         )
         rows.append(
@@ -329,9 +323,7 @@ def comment_sensitivity(
     group = np.array([comments[c] for c in labels.clusters])
     rows = []
     for model in labels.models:
-        newline, mask_a = labels.outcomes(model, "newline")
-        boundary, mask_b = labels.outcomes(model, "boundary")
-        mask = mask_a & mask_b
+        newline, boundary, mask = labels.matched((model, "newline"), (model, "boundary"))
         names = sorted(set(group[mask]))
         if len(names) < 2:
             continue

@@ -20,6 +20,7 @@ from matplotlib.lines import Line2D
 from seam_lib.analysis import Analysis
 from seam_lib.files import write_bytes
 from seam_lib.schema import CASUAL, SOURCES, TIERS
+from seam_lib.stats import LEVEL
 from seam_lib.tables import SOURCE_NAMES
 
 #: Names of tools and dates are left out of the files: they would change bytes without data.
@@ -136,7 +137,7 @@ def figure_native(analysis: Analysis, names: Mapping[str, str]) -> Figure:
         axes = figure.subplots()
         axes.axvline(0, color=GREY, linewidth=0.9)
         for y, row in enumerate(frame.itertuples(index=False)):
-            significant = row.p_holm < 0.05
+            significant = row.p_holm < LEVEL
             axes.plot([-100 * row.high, -100 * row.low], [y, y], color="black", linewidth=1)
             axes.plot(
                 -100 * row.difference,

@@ -17,6 +17,7 @@ import pandas as pd
 from seam_lib.errors import SeamError
 from seam_lib.files import csv_rows, numbered_rows
 from seam_lib.schema import SOURCES, TIERS, TREATED, Label, Tier, source_of
+from seam_lib.stats import Bools
 
 #: Where a label changed by hand counts: everywhere, or in one sensitivity line only.
 Reading = Literal["main", "sensitivity"]
@@ -49,15 +50,27 @@ class LabelSet:
     models: tuple[str, ...]
     conditions: tuple[str, ...]
     clusters: tuple[str, ...]
-    absorbed: npt.NDArray[np.bool_]
-    mask: npt.NDArray[np.bool_]
+    absorbed: Bools
+    mask: Bools
 
-    def outcomes(
-        self, model: str, condition: str
-    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    def outcomes(self, model: str, condition: str) -> tuple[Bools, Bools]:
         """A model's outcomes under one condition and their mask, each of shape (clusters,)."""
         at = self.models.index(model), self.conditions.index(condition)
         return self.absorbed[at], self.mask[at]
+
+    def matched(self, a: tuple[str, str], b: tuple[str, str]) -> tuple[Bools, Bools, Bools]:
+        """Two cells cluster by cluster.
+
+        Args:
+            a: A model and a condition.
+            b: Another model, another condition, or both.
+
+        Returns:
+            The outcomes of a, those of b, and which clusters hold a label in both; each of shape
+            (clusters,).
+        """
+        (outcomes_a, mask_a), (outcomes_b, mask_b) = self.outcomes(*a), self.outcomes(*b)
+        return outcomes_a, outcomes_b, mask_a & mask_b
 
     def records(self) -> Iterator[Record]:
         """The labels one by one, in the frame's order."""

@@ -23,8 +23,7 @@ from seam_lib.progress import shown
 
 #: A sentence and the proposition that it may entail.
 Pair = tuple[str, str]
-#: The model and the library of the paper.
-PAPER_MODEL = "microsoft/deberta-large-mnli"
+#: The library that the paper's labels were made with.
 PAPER_TRANSFORMERS = "4.51.3"
 #: Two top logits closer than this are read again alone; batching moves logits by about 1e-5.
 CLOSE = 1e-2

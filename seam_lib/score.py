@@ -136,7 +136,10 @@ def _read(
 
 
 def unusable(output: Output) -> str | None:
-    """Why a response cannot be scored (Section 4): length, error or empty; None if it can."""
+    """Why a response cannot be scored (Section 4): length, error or empty; None if it can.
+
+    The answers of our own runs bring every other defect as an error, see `traces.outputs`.
+    """
     if output.finish_reason in LENGTH:
         return "length"
     if output.error:

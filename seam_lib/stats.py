@@ -18,6 +18,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Interval = tuple[float, float]
+#: A p-value below this is significant.
+LEVEL = 0.05
 #: Reads of the generator for one call. Three or four do, since at least half of all words count.
 MOST_READS = 64
 
@@ -164,7 +166,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def resolvable_difference(
-    n: int, discordant: float, alpha: float = 0.05, power: float = 0.80
+    n: int, discordant: float, alpha: float = LEVEL, power: float = 0.80
 ) -> float:
     """The smallest paired difference that n pairs detect with the given power.
 

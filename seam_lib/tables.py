@@ -15,6 +15,7 @@ from seam_lib.analysis import Analysis
 from seam_lib.files import write_text
 from seam_lib.params import AnalysisParams
 from seam_lib.schema import CASUAL, TIERS, TREATED, in_order
+from seam_lib.stats import LEVEL
 
 #: How the paper names conditions and sources.
 CONDITION_NAMES = {"newline_R": "artifact-native"}
@@ -85,6 +86,17 @@ def percent(x: float) -> str:
     return NONE if np.isnan(x) else f"{100 * x:.1f}"
 
 
+def intervals(frame: pd.DataFrame) -> list[str]:
+    """The intervals of rates, as percentages in brackets."""
+    pairs = zip(frame["low"], frame["high"], strict=True)
+    return [f"[{percent(a)}, {percent(b)}]" for a, b in pairs]
+
+
+def precise(frame: pd.DataFrame) -> dict[str, "pd.Series[str]"]:
+    """The columns rate, low and high as fractions with six decimals, for machines."""
+    return {c: frame[c].map("{:.6f}".format) for c in ("rate", "low", "high")}
+
+
 def points(x: float) -> str:
     """A difference in percentage points, signed, with one decimal."""
     return f"{100 * x:+z.1f}"
@@ -116,7 +128,7 @@ def rate_table(analysis: Analysis, names: dict[str, str]) -> Table:
     levers = analysis.levers.set_index("model")["lever"]
     paired = analysis.contrasts
     native = paired[paired["condition_b"] == "newline_R"].set_index("model")
-    increase = (native["p_holm"] < 0.05) & (native["difference"] < 0)
+    increase = (native["p_holm"] < LEVEL) & (native["difference"] < 0)
     data, display = [], []
     for model in analysis.rates["model"].drop_duplicates():
         row, ratio = rates.loc[model], float(levers.get(model, np.nan))
@@ -155,7 +167,7 @@ def full_rate_table(analysis: Analysis, names: dict[str, str]) -> Table:
             "absorbed": frame["k"],
             "usable": frame["n"],
             "planned": frame["planned"],
-            **{c: frame[c].map("{:.6f}".format) for c in ("rate", "low", "high")},
+            **precise(frame),
             "zero_bound": ["" if np.isnan(x) else f"{x:.6f}" for x in frame["zero_bound"]],
         }
     )
@@ -168,10 +180,7 @@ def full_rate_table(analysis: Analysis, names: dict[str, str]) -> Table:
                 f"{n} of {m}" for n, m in zip(frame["n"], frame["planned"], strict=True)
             ],
             "AR (%)": frame["rate"].map(percent),
-            "95% interval": [
-                f"[{percent(a)}, {percent(b)}]"
-                for a, b in zip(frame["low"], frame["high"], strict=True)
-            ],
+            "95% interval": intervals(frame),
         }
     )
     return Table("table3_full", "Every rate with its Wilson 95% interval.", data, display)

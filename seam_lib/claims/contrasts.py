@@ -14,17 +14,23 @@ from seam_lib.analysis import paired_outcomes
 from seam_lib.claims.answer import Answer, Value
 from seam_lib.claims.published import Published
 from seam_lib.claims.rates import rate
+from seam_lib.stats import LEVEL
 
-LEVEL = 0.05
 #: How Section 5.3 speaks of a pair of models.
 DIRECTIONS = {-1: "lower", 0: "similar", 1: "higher"}
 
 
 def family(data: Published, a: str, b: str) -> pd.DataFrame:
-    """One contrast over all models, with `name` and `increase` (points), indexed by model key."""
+    """One contrast over all models, indexed by model key.
+
+    Returns:
+        The columns of `analysis.contrasts`, and name, increase (points) and significant_increase.
+    """
     frame = data.contrasts().query("condition_a == @a and condition_b == @b")
     frame = frame.set_index("model", drop=False)
-    return frame.assign(name=data.names(frame.index), increase=-100 * frame["difference"])
+    up = (frame["p_holm"] < LEVEL) & (frame["difference"] < 0)
+    increase = -100 * frame["difference"]
+    return frame.assign(name=data.names(frame.index), increase=increase, significant_increase=up)
 
 
 def significant(data: Published, a: str, b: str, direction: str) -> Answer:
@@ -83,8 +89,8 @@ def row(data: Published, model: str, a: str, b: str) -> Answer:
 def discordant(data: Published, model: str, a: str, b: str) -> dict[str, list[str]]:
     """The clusters that a model absorbs under one of two conditions only."""
     labels = data.labels()
-    (under_a, mask_a), (under_b, mask_b) = (labels.outcomes(model, c) for c in (a, b))
-    ids, both = np.array(labels.clusters), mask_a & mask_b
+    under_a, under_b, both = labels.matched((model, a), (model, b))
+    ids = np.array(labels.clusters)
     return {
         f"only {a}": ids[both & under_a & ~under_b].tolist(),
         f"only {b}": ids[both & under_b & ~under_a].tolist(),
@@ -118,7 +124,7 @@ def increases(data: Published, models: str | list[str], a: str, b: str) -> Answe
 def significant_range(data: Published, a: str, b: str) -> Answer:
     """The smallest and the largest significant increase, and whose they are."""
     frame = family(data, a, b)
-    frame = frame[(frame["p_holm"] < LEVEL) & (frame["increase"] > 0)].sort_values("increase")
+    frame = frame[frame["significant_increase"]].sort_values("increase")
     values: dict[str, Value] = {
         "models": len(frame),
         "smallest": float(frame["increase"].iloc[0]),
@@ -173,8 +179,8 @@ def families(data: Published, smaller_larger: list[list[str]], condition: str) -
     """
     rows = []
     for small, large in smaller_larger:
-        (x, mask_x), (y, mask_y) = (data.labels().outcomes(m, condition) for m in (small, large))
-        table = stats.pair_counts(x[mask_x & mask_y], y[mask_x & mask_y])
+        x, y, both = data.labels().matched((small, condition), (large, condition))
+        table = stats.pair_counts(x[both], y[both])
         p = stats.mcnemar_exact(table)
         sign = int(np.sign(table.rate_b - table.rate_a)) if p < LEVEL else 0
         rows.append([*data.names([small, large]), 100 * table.rate_a, 100 * table.rate_b, p])

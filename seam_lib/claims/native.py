@@ -54,7 +54,7 @@ def largest_change(data: Published, by: str = "cell") -> Answer:
             with the largest mean change over models; `model`, how many models change most in code.
     """
     frame = contrasts.family(data, "newline", "newline_R")
-    models = frame.index[(frame["p_holm"] < contrasts.LEVEL) & (frame["increase"] > 0)]
+    models = frame.index[frame["significant_increase"]]
     changes = pd.DataFrame(
         {s: [_change(data, m, [s]) for m in models] for s in GENRES}, index=data.names(models)
     )
@@ -81,7 +81,6 @@ def largest_change(data: Published, by: str = "cell") -> Answer:
 def _change(data: Published, model: str, sources: list[str]) -> float:
     """The increase (points) over the examples of some sources usable in both conditions."""
     labels = data.labels()
-    inside = np.isin(labels.sources, sources)
-    (x, mask_x), (y, mask_y) = (labels.outcomes(model, c) for c in ("newline", "newline_R"))
-    both = inside & mask_x & mask_y
-    return -100 * stats.pair_counts(x[both], y[both]).difference
+    x, y, both = labels.matched((model, "newline"), (model, "newline_R"))
+    inside = both & np.isin(labels.sources, sources)
+    return -100 * stats.pair_counts(x[inside], y[inside]).difference

@@ -79,7 +79,7 @@ def excluded(data: Published, casual: bool, models: str | list[str] = "all") -> 
         casual: The four casual conditions, or else the artifact-native one.
         models: Whose.
     """
-    conditions = CASUAL if casual else TREATED[4:]
+    conditions = CASUAL if casual else ("newline_R",)
     frame = data.table("exclusions")
     rows = frame[frame["condition"].isin(conditions) & frame["model"].isin(data.group(models))]
     how = _tally(rows["reason"].value_counts())

@@ -29,7 +29,7 @@ def median_discordant(
     if only:
         frame = frame[(frame["condition_a"] + "/" + frame["condition_b"]).isin(only)]
     if significant:
-        frame = frame[frame["p_holm"] < contrasts.LEVEL]
+        frame = frame[frame["p_holm"] < stats.LEVEL]
     frame = frame.assign(discordant=(frame["a_only"] + frame["b_only"]) / frame["n"])
     median = frame["discordant"].quantile(0.5, interpolation=middle)
     columns = ["model", "condition_a", "condition_b", "n", "a_only", "b_only", "discordant"]
@@ -52,7 +52,7 @@ def resolvable(
     median = median_discordant(data)
     psi = discordant or _number(median)
     models = len(data.panel) if under_holm else 1
-    points = 100 * stats.resolvable_difference(pairs, psi, contrasts.LEVEL / models)
+    points = 100 * stats.resolvable_difference(pairs, psi, stats.LEVEL / models)
     how = f"Connor's formula at {pairs} pairs, {psi:.4g} discordant, level .05/{models}"
     return Answer({"points": points}, how, median.rows)
 
@@ -70,10 +70,10 @@ def below_limit(data: Published, discordant: float | None = None, own: bool = Fa
     designs = [
         (int(r.n), (r.a_only + r.b_only) / r.n) if own else (300, psi) for r in frame.itertuples()
     ]
-    level = contrasts.LEVEL / len(frame)
+    level = stats.LEVEL / len(frame)
     limits = [100 * stats.resolvable_difference(n, p, level) for n, p in designs]
     below = frame["increase"].abs() < limits
-    raised = (frame["p_holm"] < contrasts.LEVEL) & (frame["increase"] > 0)
+    raised = frame["significant_increase"]
     values: dict[str, Value] = {
         "not significant and below": frame.loc[below & ~raised, "name"].tolist(),
         "count": int((below & ~raised).sum()),
@@ -108,7 +108,7 @@ def exposure(data: Published) -> Answer:
     """
     frame = contrasts.family(data, "newline", "newline_R")
     frame = frame.assign(exposure=exposed(data))
-    raised = (frame["p_holm"] < contrasts.LEVEL) & (frame["increase"] > 0)
+    raised = frame["significant_increase"]
     clear = frame["exposure"] == "none"
     inside = frame.loc[~clear, "increase"]
     values: dict[str, Value] = {

@@ -98,17 +98,14 @@ def contrast_table(name: str, analysis: Analysis, names: dict[str, str]) -> Tabl
 def source_table(analysis: Analysis, names: dict[str, str]) -> Table:
     """A run's rates by source, newline and blank pooled, with intervals."""
     frame = analysis.source_rates
-    data = frame.assign(**{c: frame[c].map("{:.6f}".format) for c in ("rate", "low", "high")})
+    data = frame.assign(**tables.precise(frame))
     display = pd.DataFrame(
         {
             "model": frame["model"].map(names),
             "source": frame["source"].map(SOURCE_NAMES),
             "absorbed": [f"{k} of {n}" for k, n in zip(frame["k"], frame["n"], strict=True)],
             "AR (%)": frame["rate"].map(percent),
-            "95% interval": [
-                f"[{percent(a)}, {percent(b)}]"
-                for a, b in zip(frame["low"], frame["high"], strict=True)
-            ],
+            "95% interval": tables.intervals(frame),
         }
     )
     caption = "Rates by source, newline and blank pooled: each example counts once a condition."

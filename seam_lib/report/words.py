@@ -8,6 +8,7 @@ import pandas as pd
 from seam_lib.report.results import RunResult
 from seam_lib.schema import in_order
 from seam_lib.score import LEXICAL_ONLY, Provenance
+from seam_lib.stats import LEVEL
 from seam_lib.tables import CONDITION_NAMES, percent, points
 
 
@@ -70,7 +71,7 @@ def usability(scoring: Provenance) -> list[str]:
 
 def reading(difference: float, p_holm: float) -> str:
     """A contrast in words: whether condition b absorbs less or more, at Holm's p below .05."""
-    if not p_holm < 0.05:  # also where no pair is left to test
+    if not p_holm < LEVEL:  # also where no pair is left to test
         return "not resolved"
     return "less" if difference > 0 else "more"
 
