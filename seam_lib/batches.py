@@ -140,7 +140,8 @@ def _trace(run: Run, case: Case, request: Request, line: _Line, attempt: int) ->
             body = line.error if line.response is None else line.response.body
             raise CallError(status, own_words(msgspec.json.encode(body).decode()))
         outcome = read_reply(line.response.body)
-        created = line.response.body.get("created")
+        if isinstance(line.response.body, dict):  # some engines give the body as text
+            created = line.response.body.get("created")
     except CallError as error:
         outcome = error
     when = datetime.fromtimestamp(created, UTC) if isinstance(created, int) else datetime.now(UTC)

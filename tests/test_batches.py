@@ -76,6 +76,18 @@ def test_failed_lines_are_on_record_with_the_providers_words(run: Run, tmp_path:
     assert export_batch(run, batch) == 12
 
 
+def test_a_body_that_is_text_is_read(run: Run, tmp_path: Path) -> None:
+    batch, results = tmp_path / "batch.jsonl", tmp_path / "results.jsonl"
+    export_batch(run, batch)
+    name = json.loads(batch.read_text().splitlines()[0])["custom_id"]
+    body = json.dumps({"choices": [{"message": {"content": "ok"}}], "created": 1_700_000_000})
+    row = {"custom_id": name, "response": {"status_code": 200, "body": body}}
+    results.write_text(json.dumps(row) + "\n")
+    assert import_batch(run, results) == (1, 0)
+    (trace,) = read_traces(run.traces)
+    assert trace.response == "ok" and trace.error is None
+
+
 def other_case(line: dict[str, Any]) -> None:
     line["custom_id"] = "nobody#1#abc"
 

@@ -67,7 +67,7 @@ def as_printed(printed: str, value: Value) -> str:
     sign = "+" if parts["sign"] == "+" else ""
     comma = "," if "," in parts["whole"] else ""
     text = f"{value:{sign}z{comma}.{decimals}f}"
-    return text if parts["whole"] else text.removeprefix("0")
+    return text if parts["whole"] else text.replace("0.", ".", 1)
 
 
 def printed_number(printed: str) -> float:

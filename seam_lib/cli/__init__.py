@@ -9,10 +9,10 @@ import typer
 from rich.console import Console
 
 from seam_lib.cli import (
-    analysis,
     build,
     claims,
     infer,
+    paper,
     report,
     review,
     score,
@@ -28,7 +28,7 @@ app = typer.Typer(
     add_completion=False,
     help="SEAM: does a model return the user's remark inside the text it was asked to edit?",
 )
-for part in (analysis, build, infer, score, review, report, trial, claims, specimens, wild):
+for part in (paper, build, infer, score, review, report, trial, claims, specimens, wild):
     part.register(app)
 
 

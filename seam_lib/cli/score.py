@@ -50,21 +50,24 @@ def score(
     from rich.console import Console
 
     from seam_lib.cli import label_view
+    from seam_lib.errors import SeamError
     from seam_lib.nli import open_engine
     from seam_lib.score import judge_files, score_files
     from seam_lib.validation import changes
 
+    if explain and diff:
+        raise SeamError("Give --explain or --diff, not both: one case says nothing of the others.")
     files = find_files(run, cases, outputs, labels)
     settings = find_settings()
     name = "off" if no_nli else nli or settings.nli
     engine = open_engine(name, files.root)
     console = Console(highlight=False)
-    if explain or diff:
-        judgments, drops = judge_files(files.cases, files.outputs, engine, explain)
-        if explain:
-            label_view.show_case(console, explain, judgments, drops)
-        if diff:
-            label_view.show_changes(console, changes(diff, judgments, settings.seed))
+    if explain:
+        found = judge_files(files.cases, files.outputs, engine, explain)
+        label_view.show_case(console, explain, *found)
+    elif diff:
+        judgments, _ = judge_files(files.cases, files.outputs, engine)
+        label_view.show_changes(console, changes(diff, judgments, settings.seed))
     else:
         provenance = score_files(files.root, files.cases, files.outputs, files.labels, engine)
         label_view.show_rates(console, files.labels, provenance)

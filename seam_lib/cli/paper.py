@@ -1,4 +1,4 @@
-"""Commands about the paper: report, verify."""
+"""Commands about the paper: compile its PDF, verify that it reproduces."""
 
 import typer
 
