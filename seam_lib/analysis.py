@@ -111,12 +111,16 @@ def paired_outcomes(labels: LabelSet, model: str, a: str, b: str) -> stats.Paire
     return stats.pair_counts(outcomes_a[mask], outcomes_b[mask])
 
 
-def contrasts(labels: LabelSet, pairs: tuple[tuple[str, str], ...] = CONTRASTS) -> pd.DataFrame:
+def contrasts(
+    labels: LabelSet, pairs: tuple[tuple[str, str], ...] = CONTRASTS, reduce_phi: bool = False
+) -> pd.DataFrame:
     """The planned paired contrasts, with Holm's adjustment over the models within each.
 
     Args:
         labels: The label set.
         pairs: The (a, b) condition pairs to contrast; pairs without common clusters are left out.
+        reduce_phi: For the interval, see `stats.newcombe_paired`. The paper's intervals do without;
+            small runs need it, or a few pairs that agree shrink the interval to a point.
 
     Returns:
         Columns model, condition_a, condition_b, n, both, a_only, b_only, neither, rate_a, rate_b,
@@ -131,7 +135,8 @@ def contrasts(labels: LabelSet, pairs: tuple[tuple[str, str], ...] = CONTRASTS) 
         adjusted = stats.holm([p for _, _, p in family])
         for (model, table, p), p_holm in zip(family, adjusted, strict=True):
             rows.append(
-                {"model": model, "condition_a": a, "condition_b": b, **_contrast(table, p)}
+                {"model": model, "condition_a": a, "condition_b": b}
+                | _contrast(table, p, reduce_phi)
                 | {"p_holm": p_holm}
             )
     return pd.DataFrame(rows, columns=["model", "condition_a", "condition_b", *CONTRAST])
@@ -412,8 +417,8 @@ def _proportion(k: int, n: int) -> dict[str, Any]:
     return {"k": k, "n": n, "rate": k / n, "low": float(low), "high": float(high)}
 
 
-def _contrast(table: stats.Paired, p: float) -> dict[str, Any]:
-    low, high = stats.newcombe_paired(table)
+def _contrast(table: stats.Paired, p: float, reduce_phi: bool = False) -> dict[str, Any]:
+    low, high = stats.newcombe_paired(table, reduce_phi=reduce_phi)
     return {
         "n": table.n,
         **table._asdict(),

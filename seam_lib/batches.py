@@ -13,7 +13,14 @@ import msgspec
 from seam_lib import files
 from seam_lib.errors import SeamError
 from seam_lib.infer import make_trace
-from seam_lib.plan import Run, check_settings, load_cases, next_request, open_cases
+from seam_lib.plan import (
+    Run,
+    answers_drawn,
+    check_settings,
+    load_cases,
+    next_request,
+    open_cases,
+)
 from seam_lib.providers import CallError, Reply, Request, own_words
 from seam_lib.providers.openai import read_reply, request_body
 from seam_lib.schema import Case, Trace
@@ -32,7 +39,7 @@ class _Line(msgspec.Struct):
     """One line of a batch's results."""
 
     custom_id: str
-    response: _Response | None = None
+    response: _Response | None
     error: Any = None
 
 
@@ -59,7 +66,7 @@ def export_batch(run: Run, path: Path) -> int:
     attempts = by_case(cases, traces)
     rows = [
         {
-            "custom_id": _custom_id(case, len(attempts[case.id]) + 1),
+            "custom_id": _custom_id(case, answers_drawn(attempts[case.id]) + 1),
             "method": "POST",
             "url": URL,
             "body": request_body(run.settings, request),
@@ -81,11 +88,12 @@ def import_batch(run: Run, path: Path) -> tuple[int, int]:
         path: The results file (or error file) of the batch, as the engine wrote it.
 
     Returns:
-        How many attempts were taken, and how many lines were left out since their attempt is
-        already on record: importing a file twice changes nothing.
+        How many attempts were taken, and how many lines were left out since they are already on
+        record: importing a file twice changes nothing. An answer follows a failure of its call.
 
     Raises:
-        SeamError: A line belongs to no case, or to a message that has changed since the export.
+        SeamError: A line is no result, belongs to no case, or to a message that has changed since
+            the export.
     """
     cases = load_cases(run)
     by_id = {case.id: case for case in cases}
@@ -94,13 +102,16 @@ def import_batch(run: Run, path: Path) -> tuple[int, int]:
         check_settings(run, log.traces)
         attempts = by_case(cases, log.traces)
         for number, line in files.numbered_rows(path, _Line):
-            case, attempt = _find(by_id, line.custom_id, f"{path}:{number}")
+            case, answer = _find(by_id, line.custom_id, f"{path}:{number}")
             past = attempts[case.id]
             request = next_request(case, past, run.settings)
-            if request is None or attempt != len(past) + 1:
+            if request is None or answer != answers_drawn(past) + 1:
                 left_out += 1
                 continue
-            trace = _trace(run, case, request, line, attempt)
+            trace = _trace(run, case, request, line, len(past) + 1)
+            if trace.error and past and past[-1].error == trace.error:
+                left_out += 1  # the same failure, read again
+                continue
             log.append(trace)
             past.append(trace)
             taken += 1
@@ -108,26 +119,26 @@ def import_batch(run: Run, path: Path) -> tuple[int, int]:
     return taken, left_out
 
 
-def _custom_id(case: Case, attempt: int) -> str:
-    """Case, attempt and message, so that a result cannot be taken for another's."""
-    return f"{case.id}#{attempt}#{message_digest(messages(case))[:12]}"
+def _custom_id(case: Case, answer: int) -> str:
+    """Case, answer and message, so that a result cannot be taken for another's."""
+    return f"{case.id}#{answer}#{message_digest(messages(case))[:12]}"
 
 
 def _find(by_id: dict[str, Case], custom_id: str, where: str) -> tuple[Case, int]:
-    """The case and attempt that a result belongs to."""
+    """The case and answer that a result belongs to."""
     case_id, _, rest = custom_id.partition("#")
-    attempt = rest.partition("#")[0]
-    if case_id not in by_id or not attempt.isdecimal():
+    answer = rest.partition("#")[0]
+    if case_id not in by_id or not answer.isdecimal():
         raise SeamError(
             f"{where}: custom_id {custom_id!r} is of no case of this run's benchmark. "
             f"Import the file into the run that exported it."
         )
-    if custom_id != _custom_id(by_id[case_id], int(attempt)):
+    if custom_id != _custom_id(by_id[case_id], int(answer)):
         raise SeamError(
             f"{where}: the message of case {case_id} has changed since the batch was exported. "
             f"Build the benchmark as it was, or export again."
         )
-    return by_id[case_id], int(attempt)
+    return by_id[case_id], int(answer)
 
 
 def _trace(run: Run, case: Case, request: Request, line: _Line, attempt: int) -> Trace:

@@ -46,7 +46,11 @@ def read_benchmark(path: Path) -> list[Case]:
 def stream_benchmark(path: Path) -> Iterator[Case]:
     """The cases of a benchmark one by one, file after file."""
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    if not files:
-        raise SeamError(f"{path}: no cases there. Run `seam build`, or mend the path.")
+    if not files or not path.exists():
+        others = sorted(folder.name for folder in path.parent.glob("*/"))
+        raise SeamError(
+            f"{path}: no cases there. Run `seam build` for the benchmark of params.yaml, or mend "
+            f"the path. Beside it: {', '.join(others) or 'nothing'}."
+        )
     for file in files:
         yield from read_rows(file, Case)

@@ -114,7 +114,7 @@ def figure2(
             _side_labels(axes, {names[m]: float(y) for m, y in starts.items()})
         else:
             _intervals(axes, rates, marked, conditions)
-            _legend(axes, [names[m] for m in marked], background["model"].nunique())
+            _legend(figure, [names[m] for m in marked], background["model"].nunique())
         axes.set_xticks(places, conditions)
         axes.set_xlim(-0.95 if background is None else -0.3, len(conditions) - 0.9)
         axes.set_ylim(-1.5, max(16, axes.get_ylim()[1]))  # room for five names at zero
@@ -225,14 +225,14 @@ def _intervals(
         axes.vlines(range(len(conditions)), low.loc[model], high.loc[model], color=color, zorder=2)
 
 
-def _legend(axes: Axes, marked: Sequence[str], published: int) -> None:
+def _legend(figure: Figure, marked: Sequence[str], published: int) -> None:
     """Name the marked models, and say what the grey lines are."""
     lines = [
         Line2D([], [], color=color, marker=marker, linestyle=line, label=f"{name}, 95% intervals")
         for name, (color, marker, line) in zip(marked, MARKS, strict=False)
     ]
     grey = Line2D([], [], color=GREY, linewidth=0.9, label=f"the paper's {published} models")
-    axes.legend(handles=[*lines, grey], frameon=False, fontsize=8)
+    figure.legend(handles=[*lines, grey], loc="outside upper center", frameon=False, fontsize=8)
 
 
 def _side_labels(axes: Axes, at: Mapping[str, float], gap: float = 3.2) -> None:

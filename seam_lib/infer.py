@@ -276,7 +276,7 @@ class _Runner:
             self._answering.set()
             return trace, None
         if self._breaker.failure(outcome, started, ended):
-            self._stop(breaker_words(outcome))
+            self._stop(breaker_words(outcome, self._provider.endpoint))
         return trace, outcome
 
     async def _sleep(self, seconds: float) -> None:

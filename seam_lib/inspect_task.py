@@ -173,7 +173,7 @@ def paired_differences() -> Metric:
         if not records or any(map(_is_fraction, scores)):
             return {}
         found: dict[str, Any] = {}
-        for row in contrasts(label_set(records)).to_dict("records"):
+        for row in contrasts(label_set(records), reduce_phi=True).to_dict("records"):
             name = f"{row['condition_a']} - {row['condition_b']}"
             found[name] = row["difference"]
             for field in ("low", "high", "p"):

@@ -121,7 +121,10 @@ def read_labels(
         seen[key] = place
         records.append(record)
     if not records:
-        raise SeamError(f"{path}: holds no labels. Score a run first, or mend the path.")
+        raise SeamError(
+            f"{path}: holds no labels. Score a run first; if it was scored, no answer is usable "
+            f"beside a usable clean one (`seam health RUN` tells why)."
+        )
     return label_set(records, known_models, known_clusters)
 
 

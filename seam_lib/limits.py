@@ -101,13 +101,16 @@ class Breaker:
         return self._count >= BREAKER
 
 
-def breaker_words(error: CallError) -> str:
-    """Why the breaker opened, in the provider's own words."""
+def breaker_words(error: CallError, endpoint: str) -> str:
+    """Why the breaker opened, in the provider's own words, and what to look at."""
+    if error.kind == "HTTP 404":
+        return f"{error}. Does {endpoint} serve this model? An OpenAI-compatible URL ends in /v1"
     if error.fatal:
         return f"the provider refuses: {error}"
     if (error.retry_after or 0.0) > PATIENCE:
         return f"the provider asks to wait {error.retry_after:.0f} s: {error}"
-    return f"{BREAKER} equal failures in a row: {error}"
+    hint = f". Is a server running at {endpoint}?" if error.kind == "no connection" else ""
+    return f"{BREAKER} equal failures in a row: {error}{hint}"
 
 
 def price(settings: RunParams, input_tokens: float, output_tokens: float) -> float | None:

@@ -59,7 +59,7 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     benchmark: str  # a folder in data/benchmark
     provider: Literal["openai", "anthropic", "llamacpp"]
     model: str
-    base_url: str | None = None  # the provider's own server by default
+    base_url: Annotated[str, msgspec.Meta(pattern="^https?://")] | None = None  # another server
     key_env: str | None = None  # the environment variable that holds the key
 
     temperature: float | None = 0.0  # null: leave it out, for models that reject it

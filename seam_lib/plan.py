@@ -40,6 +40,12 @@ class Run(msgspec.Struct, frozen=True):
         return f"{TRIED}/{self.name}.yaml" if tried else f"runs.{self.name} of params.yaml"
 
     @property
+    def command(self) -> str:
+        """What asks it on, in words."""
+        tried = self.name.startswith(TRIAL)
+        return "the same `seam try`" if tried else f"seam infer {self.name}"
+
+    @property
     def benchmark(self) -> Path:
         """Its cases."""
         return self.root / "data" / "benchmark" / self.settings.benchmark
@@ -89,7 +95,7 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 def load_run(root: Path, name: str) -> Run:
-    """Find a run in params.yaml.
+    """Find a run in params.yaml, or one that `seam try` made.
 
     Raises:
         SeamError: There is none of this name.
@@ -97,8 +103,8 @@ def load_run(root: Path, name: str) -> Run:
     runs = load_params(root).runs
     if name not in runs:
         raise SeamError(
-            f"params.yaml has no run {name!r}; it has: {', '.join(sorted(runs)) or 'none'}. "
-            f"Add it below `runs:` with benchmark, provider and model."
+            f"there is no run {name!r}, but: {', '.join(sorted(runs)) or 'none'}. Add it to "
+            f"params.yaml below `runs:` with benchmark, provider and model, or use `seam try`."
         )
     return Run(name, runs[name], root)
 
@@ -112,7 +118,7 @@ def state(attempts: Sequence[Trace], settings: RunParams) -> State:
     """Where a case stands: usable, unusable for good (all answers drawn), or still missing."""
     if any(map(usable, attempts)):
         return "usable"
-    return "unusable" if _answers(attempts) >= settings.attempts else "missing"
+    return "unusable" if answers_drawn(attempts) >= settings.attempts else "missing"
 
 
 def open_cases(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) -> list[Case]:
@@ -120,6 +126,11 @@ def open_cases(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) 
     attempts = by_case(cases, traces)
     left = [case for case in cases if state(attempts[case.id], settings) == "missing"]
     return sorted(left, key=lambda case: bool(attempts[case.id]))
+
+
+def answers_drawn(attempts: Iterable[Trace]) -> int:
+    """Attempts that brought an answer, usable or not."""
+    return sum(trace.error is None for trace in attempts)
 
 
 def next_request(case: Case, attempts: Sequence[Trace], settings: RunParams) -> Request | None:
@@ -136,7 +147,7 @@ def next_request(case: Case, attempts: Sequence[Trace], settings: RunParams) -> 
     if state(attempts, settings) != "missing":
         return None
     first = Request(messages(case), settings.temperature, cap(case, settings))
-    answers = _answers(attempts)
+    answers = answers_drawn(attempts)
     if answers == 0:
         return first
     sampled = settings.temperature is not None  # else the model takes no temperature at all
@@ -191,20 +202,21 @@ def check_settings(run: Run, traces: Iterable[Trace]) -> None:
     """Refuse to mix answers of different models or decodings under one name (Appendix H).
 
     Raises:
-        SeamError: The log holds attempts of other settings; names the first difference.
+        SeamError: The log holds answers of other settings; names the first difference.
     """
     settings = run.settings
     now = {"provider": settings.provider, "model": settings.model} | _decoding(settings)
     for trace in traces:
-        if "decoding" in trace.request:  # a departure, tagged as such
+        if trace.error or "decoding" in trace.request:  # no answer, or a tagged departure
             continue
         then = trace.request | {"provider": trace.provider, "model": trace.requested_model}
         for name, value in now.items():
             if then.get(name) != value:
                 raise SeamError(
-                    f"{run.traces}: collected with {name} {then.get(name)!r}, but params.yaml now "
-                    f"says {value!r}. Give the new settings a run of their own, or move this file "
-                    f"away. (A larger cap for retries alone is retry_max_tokens.)"
+                    f"{run.traces}: collected with {name} {then.get(name)!r}, not {value!r}, which "
+                    f"the run now asks for ({run.home}). Give the new settings a run of their own "
+                    f"(`seam try`: --name), or move this file away. (A larger cap for retries "
+                    f"alone is retry_max_tokens.)"
                 )
 
 
@@ -233,7 +245,7 @@ def require_all(run: Run, counts: list[Tally], stopped: str | None) -> None:
     if missing:
         raise SeamError(
             f"run {run.name}: {missing} of {planned} cases have no answer yet"
-            f"{f' (stopped: {stopped})' if stopped else ''}. Go on with: seam infer {run.name}"
+            f"{f' (stopped: {stopped})' if stopped else ''}. Go on with: {run.command}"
         )
 
 
@@ -279,11 +291,6 @@ def _speed(traces: Iterable[Trace]) -> float | None:
     tokens = sum(trace.usage.get("output_tokens", 0) for trace in answers)
     seconds = sum(trace.seconds for trace in answers)
     return tokens / seconds if tokens and seconds else None
-
-
-def _answers(attempts: Iterable[Trace]) -> int:
-    """Attempts that brought an answer, usable or not."""
-    return sum(trace.error is None for trace in attempts)
 
 
 def _decoding(settings: RunParams) -> dict[str, Any]:

@@ -8,6 +8,7 @@ that the project's own pipeline reads.
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from difflib import get_close_matches
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from seam_lib.build import build_benchmark, write_report
 from seam_lib.errors import SeamError
 from seam_lib.files import write_text
 from seam_lib.params import TRIAL, TRIED, RunParams, load_params
-from seam_lib.plan import Run
+from seam_lib.plan import Run, check_settings
 from seam_lib.schema import Case
+from seam_lib.traces import read_traces
 
 
 def plan_trial(
@@ -37,11 +39,18 @@ def plan_trial(
         name: What to call it; by default after the model.
 
     Raises:
-        SeamError: A setting is unknown or of a wrong type, or the limit holds no cluster.
+        SeamError: A setting is unknown or of a wrong type, the limit holds no cluster, the trial
+            has answers of other settings, or the model's name is nearly that of a run.
     """
     params = load_params(root)
     called = trial_name(name or model)
     base = params.runs.get(called, params.runs.get(model))
+    if base is None and not given.keys() & {"provider", "base_url"}:
+        for near in get_close_matches(model, params.runs, n=1, cutoff=0.8):
+            raise SeamError(
+                f"no run is called {model!r}. Did you mean {near!r}? If a model is called so, say "
+                f"at which --provider."
+            )
     known = msgspec.to_builtins(base) if base else {"provider": "openai", "model": model}
     benchmark = given.get("benchmark", params.build.name)
     known |= given | {"benchmark": benchmark}
@@ -51,7 +60,9 @@ def plan_trial(
     if limit is not None:
         part = take_part(root, benchmark, limit)
         settings = msgspec.structs.replace(settings, benchmark=part)
-    return Run(called, settings, root)
+    run = Run(called, settings, root)
+    check_settings(run, read_traces(run.traces))
+    return run
 
 
 def trial_name(model: str) -> str:

@@ -75,7 +75,7 @@ def read_verdicts(path: Path) -> dict[str, Opinion]:
     """Read a sheet of verdicts: columns item, verdict (yes, no, unsure or empty), note.
 
     Raises:
-        SeamError: The file or a column is missing, or a verdict is another word.
+        SeamError: The file or a column is missing, a verdict is another word, or there is none.
     """
     verdicts: dict[str, Opinion] = {}
     for number, row in enumerate(read_csv(path), start=2):
@@ -87,6 +87,8 @@ def read_verdicts(path: Path) -> dict[str, Opinion]:
             )
         if answer:
             verdicts[row["item"]] = Opinion(ANSWERS[answer], (row.get("note") or "").strip())
+    if not verdicts:
+        raise SeamError(f"{path}: holds no verdict yet. Answer some items first.")
     return verdicts
 
 
@@ -185,7 +187,11 @@ def agreement_of(table: list[list[int]]) -> dict[str, float]:
 
 
 def write_adjudications(path: Path, found: Audit) -> None:
-    """Write the overturned positives in the format of data/published/adjudications.csv."""
+    """Write the overturned positives in the format of data/published/adjudications.csv.
+
+    Raises:
+        SeamError: The file holds overturned labels that these verdicts do not overturn.
+    """
     rows = [
         {
             "model": row.model,
@@ -197,6 +203,14 @@ def write_adjudications(path: Path, found: Audit) -> None:
         for row, note in found.overturned
     ]
     names = ["model", "cluster_id", "condition", "reason", "applied_in"]
+    cases = [[row[name] for name in names[:3]] for row in rows]
+    before = read_csv(path) if path.exists() else []
+    lost = sum([row[name] for name in names[:3]] not in cases for row in before)
+    if lost:
+        raise SeamError(
+            f"{path}: {lost} of its overturned labels are not overturned by these verdicts. Give "
+            f"all answered sheets together (--verdicts A.csv --verdicts B.csv), or move it away."
+        )
     write_text(path, to_csv(names, rows))
 
 

@@ -76,6 +76,29 @@ def test_failed_lines_are_on_record_with_the_providers_words(run: Run, tmp_path:
     assert export_batch(run, batch) == 12
 
 
+def test_an_answer_follows_the_failure_of_its_call_and_failures_count_once(
+    run: Run, tmp_path: Path
+) -> None:
+    batch, results, errors = (tmp_path / f"{name}.jsonl" for name in ("batch", "done", "errors"))
+    export_batch(run, batch)
+    names = [json.loads(line)["custom_id"] for line in batch.read_text().splitlines()]
+    expired = [{"custom_id": n, "response": None, "error": {"message": "expired"}} for n in names]
+    errors.write_text("".join(json.dumps(row) + "\n" for row in expired))
+    assert import_batch(run, errors) == (12, 0)
+    assert import_batch(run, errors) == (0, 12)
+    engine(batch, results)
+    assert import_batch(run, results) == (12, 0)
+    assert [t.attempt for t in read_traces(run.traces)][-1] == 2
+    assert {row.error for row in read_rows(run.outputs, Output)} == {None}
+
+
+def test_the_exported_file_itself_is_no_result(run: Run, tmp_path: Path) -> None:
+    batch = tmp_path / "batch.jsonl"
+    export_batch(run, batch)
+    with pytest.raises(SeamError, match=r"batch\.jsonl:1: .*`response`"):
+        import_batch(run, batch)
+
+
 def test_a_body_that_is_text_is_read(run: Run, tmp_path: Path) -> None:
     batch, results = tmp_path / "batch.jsonl", tmp_path / "results.jsonl"
     export_batch(run, batch)

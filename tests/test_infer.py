@@ -101,7 +101,7 @@ def test_what_never_becomes_usable_is_recorded_with_its_reason(tmp_path: Path) -
     [
         ("401", 1, "the provider refuses: HTTP 401: status 401"),
         ("403", 1, "the provider refuses: HTTP 403: status 403"),
-        ("404", 1, "the provider refuses: HTTP 404: status 404"),
+        ("404", 1, "HTTP 404: status 404. Does "),
         ("limit", 5, "5 equal failures in a row: HTTP 400: You have reached your specified API"),
         ("500", 5, "5 equal failures in a row: HTTP 500: status 500"),
         ("429 long", 1, "asks to wait 86400 s: HTTP 429: come back tomorrow"),

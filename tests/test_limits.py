@@ -92,8 +92,12 @@ def test_a_refused_key_or_a_very_long_wait_opens_at_once() -> None:
     tomorrow = CallError("HTTP 429", "daily limit", retry_after=86_400)
     for error in (refused, tomorrow):
         assert failures(Breaker(), error) == [True]
-    assert "no such key" in breaker_words(refused)
-    assert "86400 s" in breaker_words(tomorrow)
+    assert "no such key" in breaker_words(refused, "http://x")
+    assert "86400 s" in breaker_words(tomorrow, "http://x")
+    nobody = CallError("no connection", "refused")
+    assert breaker_words(nobody, "http://x").endswith("Is a server running at http://x?")
+    nowhere = CallError("HTTP 404", "File Not Found", fatal=True)
+    assert breaker_words(nowhere, "http://x").endswith("An OpenAI-compatible URL ends in /v1")
 
 
 def test_waits_double_up_to_a_minute_with_jitter_and_honour_the_provider() -> None:

@@ -139,7 +139,7 @@ def test_a_missing_key_is_named_before_any_call(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("MY_KEY", "  ")
     with pytest.raises(SeamError, match="MY_KEY"):
         ask(settings("openai", "http://127.0.0.1:1", key_env="MY_KEY"))
-    assert api_key(settings("openai", "http://127.0.0.1:1"), "OPENAI_API_KEY") == "none"
+    assert api_key(settings("openai", "http://127.0.0.1:1")) == "none"
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])

@@ -191,6 +191,15 @@ def test_the_command_writes_packets_and_takes_verdicts_back(
     assert "missed: 0 of 60 (0.0%, 95% interval 0.0% to" in " ".join(printed.split())
     assert "overturned: 0" in printed
     assert (folder / "adjudications.csv").read_text().startswith("model,cluster_id")
+    overturned = (tmp_path / "positives.csv").read_text().replace(",yes,", ",no,")
+    write_text(tmp_path / "positives.csv", overturned)
+    seam("review", "embedded", "--verdicts", "positives.csv")
+    kept = (folder / "adjudications.csv").read_bytes()
+    with pytest.raises(SeamError, match="Give all answered sheets together"):
+        seam("review", "embedded", "--verdicts", "blind.csv")
+    assert (folder / "adjudications.csv").read_bytes() == kept != b""
+    with pytest.raises(SeamError, match=r"blind\.csv: holds no verdict yet"):
+        seam("review", "embedded", "--verdicts", str(folder / "blind.csv"))
 
 
 def test_outputs_without_answers_are_an_error(

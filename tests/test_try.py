@@ -167,6 +167,7 @@ def test_the_embedded_model_says_how_to_install_it(
         (["--name", "///"], "--name"),
         (["--max-usd", "1"], "max_usd needs price_in and price_out"),
         (["--set", "concurrency=0"], "concurrency"),
+        (["--set", "base_url=127.0.0.1:8000/v1"], "base_url"),
     ],
 )
 def test_what_cannot_be_is_refused(trial: Try, arguments: list[str], expected: str) -> None:
@@ -178,6 +179,39 @@ def test_what_cannot_be_is_refused(trial: Try, arguments: list[str], expected: s
 def test_a_trial_says_where_its_settings_are_changed(project: Path) -> None:
     assert plan_trial(project, "m", {"base_url": "http://x"}).home == "data/runs/try-m.yaml"
     assert load_run(project, "embedded").home == "runs.embedded of params.yaml"
+
+
+def test_a_name_that_is_nearly_a_run_is_asked_about(project: Path) -> None:
+    with pytest.raises(SeamError, match="Did you mean 'embedded'"):
+        plan_trial(project, "embeded", {})
+    assert plan_trial(project, "embeded", {"base_url": "http://x"}).settings.model == "embeded"
+
+
+def test_refused_settings_leave_the_trial_as_it_was(project: Path, trial: Try) -> None:
+    assert trial("--limit", "6", "--yes").exit_code == 0
+    path = project / "data" / "runs" / "try-stand-in-1.yaml"
+    before = path.read_text(encoding="utf-8")
+    done = trial("--limit", "6", "--set", "max_tokens=99", "--yes")
+    assert isinstance(done.exception, SeamError)
+    assert "--name" in str(done.exception) and "try-stand-in-1.yaml" in str(done.exception)
+    assert path.read_text(encoding="utf-8") == before
+    assert trial("--limit", "6", "--yes").exit_code == 0
+
+
+def test_calls_that_failed_bind_no_settings(project: Path, trial: Try) -> None:
+    dead = trial("--limit", "6", "--yes", "--set", "retries=0", address="http://127.0.0.1:9/v1")
+    assert "Is a server running at http://127.0.0.1:9/v1?" in " ".join(dead.output.split())
+    assert trial("--limit", "6", "--set", "max_tokens=99", "--yes").exit_code == 0
+
+
+def test_a_missing_key_is_named_before_the_question(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    done = CliRunner().invoke(app, ["try", "some-model", "--limit", "6"])
+    assert "OPENAI_API_KEY is not set" in str(done.exception)
+    assert "Start?" not in done.output
+    assert not (project / "data" / "runs").exists()
 
 
 def test_a_broken_settings_file_is_named(project: Path) -> None:

@@ -115,7 +115,9 @@ def show_audit(console: Console, found: Audit, written: Path) -> None:
     for name, table in (("scorer and readers", found.scorer), ("two readers", found.readers)):
         if table and sum(map(sum, table)):
             values = ", ".join(f"{k} {v:.2f}" for k, v in agreement_of(table).items())
-            console.print(f"agreement of {name}: {values} {table}", markup=False)
+            (yes, a), (b, no) = table
+            counts = f"both yes {yes}, both no {no}, only the first {a}, only the second {b}"
+            console.print(f"agreement of {name}: {values} ({counts})", markup=False)
     console.print(f"unsure: {found.unsure}")
     console.print(f"overturned: {len(found.overturned)}, written to {written}")
 

@@ -82,7 +82,7 @@ def show_tally(run: Run, stopped: str | None) -> bool:
     if all_of_them.missing:
         console.print(
             f"{all_of_them.missing} of {all_of_them.planned} cases have no answer yet. "
-            f"Go on with: seam infer {run.name}"
+            f"Go on with: {run.command}"
         )
     if all_of_them.unusable:
         console.print(
@@ -123,7 +123,7 @@ def cost_words(run: Run, plan: Estimate) -> str:
     if run.settings.provider == "llamacpp":
         return "none: the model runs on this machine"
     if plan.usd is None:
-        return "unknown: the run has no price_in and price_out (US dollars a million tokens)"
+        return "unknown: give price_in and price_out (US dollars a million tokens; --price-in ...)"
     return f"about ${plan.usd:.2f}, at most ${plan.usd_at_most:.2f}"
 
 

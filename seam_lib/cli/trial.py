@@ -57,6 +57,7 @@ def trial(
     from seam_lib.cli.report import show
     from seam_lib.cli.run_view import show_estimate
     from seam_lib.params import find_root
+    from seam_lib.providers import api_key
     from seam_lib.report.page import write_report
     from seam_lib.report.results import analyse_run
     from seam_lib.trial import plan_trial, save_trial
@@ -70,9 +71,10 @@ def trial(
         if value is not None
     } | dict(map(parse_setting, settings))  # fmt: skip
     run = plan_trial(find_root(), model, given, limit, name)
-    calls = show_estimate(run).calls
-    if calls and not yes:
-        typer.confirm("Start?", abort=True)
+    if show_estimate(run).calls:
+        api_key(run.settings)  # a missing one is better known before the question
+        if not yes:
+            typer.confirm("Start?", abort=True)
     typer.echo(f"run     {save_trial(run).relative_to(run.root)}")
     if not ask(run):
         raise typer.Exit(1)

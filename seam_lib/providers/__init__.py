@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 #: Worth another try: the request timed out, met a conflict or a limit. So is every 5xx.
 TRANSIENT = (408, 409, 429)
+#: Where the key of a provider's own server is looked for, unless the run says otherwise.
+KEY_ENV = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 #: No case can succeed: refused key, no permission, no such model or address.
 FATAL = (401, 402, 403, 404)
 
@@ -106,18 +108,14 @@ async def connect(settings: RunParams) -> AsyncIterator[Provider]:
         yield provider
 
 
-def api_key(settings: RunParams, default_env: str) -> str:
-    """The run's key, from the environment.
-
-    Args:
-        settings: The run; `key_env` names the variable.
-        default_env: The variable of the provider's own server; another server needs a key only
-            if `key_env` is set.
+def api_key(settings: RunParams) -> str:
+    """The run's key, from the environment; for another server only if `key_env` names a variable.
 
     Raises:
         SeamError: The variable is unset or empty.
     """
-    name = settings.key_env or (default_env if settings.base_url is None else None)
+    usual = KEY_ENV.get(settings.provider) if settings.base_url is None else None
+    name = settings.key_env or usual
     if name is None:
         return "none"
     key = os.environ.get(name, "").strip()

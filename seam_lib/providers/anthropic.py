@@ -59,7 +59,7 @@ class Anthropic:
 async def connect(settings: RunParams) -> AsyncIterator[Anthropic]:
     """Open the client; its own retries are off, since the runner's are on record."""
     async with anthropic.AsyncAnthropic(
-        api_key=api_key(settings, "ANTHROPIC_API_KEY"),
+        api_key=api_key(settings),
         base_url=settings.base_url or DEFAULT_URL,
         max_retries=0,
         timeout=None,  # `post` limits the whole exchange

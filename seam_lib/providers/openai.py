@@ -58,7 +58,7 @@ class OpenAI:
 async def connect(settings: RunParams) -> AsyncIterator[OpenAI]:
     """Open the client; its own retries are off, since the runner's are on record."""
     async with openai.AsyncOpenAI(
-        api_key=api_key(settings, "OPENAI_API_KEY"),
+        api_key=api_key(settings),
         base_url=settings.base_url or DEFAULT_URL,
         max_retries=0,
         timeout=None,  # `post` limits the whole exchange

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import jinja2
+import numpy as np
 import pandas as pd
 from markdown_it import MarkdownIt
 
 from seam_lib import analysis, figures
 from seam_lib.files import sha256, write_json, write_text
+from seam_lib.params import RunParams
 from seam_lib.report.results import RunResult
 from seam_lib.report.tables import Panel, display_names, read_panel, run_tables
 from seam_lib.report.words import (
@@ -138,6 +140,8 @@ def lever_words(levers: pd.DataFrame) -> str:
     if levers.empty:
         return ""
     row = levers.iloc[0]
+    if np.isnan([row["lever"], row["low"]]).any():
+        return "Too little was absorbed for a lever, newline over boundary."
     return (
         f"The lever, newline over boundary, is {lever(row['lever'])} (95% interval "
         f"{lever(row['low'])} to {lever(row['high'])}, by resampling examples)."
@@ -147,10 +151,8 @@ def lever_words(levers: pd.DataFrame) -> str:
 def settings_words(result: RunResult) -> list[str]:
     """What was run: the settings that decide what a model answers, and what scored it."""
     settings = result.run.settings
-    temperature = "not sent" if settings.temperature is None else f"{settings.temperature:g}"
     return [
-        f"Provider `{settings.provider}`, model `{settings.model}`, temperature {temperature}, at "
-        f"most {settings.max_tokens} tokens an answer, {settings.attempts} answers at most a case.",
+        f"Provider `{settings.provider}`, model `{settings.model}`, {_decoding(settings)}",
         f"Labels: scoring rules {result.scoring.rules}. {semantic_tier(result.scoring)}",
         "Conditions: "
         + ", ".join(CONDITION_NAMES.get(c, c) for c in in_order(result.scoring.planned))
@@ -158,6 +160,20 @@ def settings_words(result: RunResult) -> list[str]:
         "`statistics.json` holds every number at full use, with the SHA-256 of every input; "
         "`tables/` holds each table as CSV, Markdown and LaTeX.",
     ]
+
+
+def _decoding(settings: RunParams) -> str:
+    """How answers are drawn, and drawn again when one is empty or cut off."""
+    warm = settings.temperature is not None
+    first = f"temperature {settings.temperature:g}" if warm else "no temperature sent"
+    words = f"{first}, at most {settings.max_tokens} tokens an answer."
+    if settings.attempts == 1:
+        return f"{words} Nothing is drawn again."
+    again = f", at temperature {settings.retry_temperature}" if warm else ""
+    return (
+        f"{words} An answer that is empty or cut off is drawn again{again}: "
+        f"{settings.attempts} answers at most a case."
+    )
 
 
 def page(title: str, text: str, svg: str) -> str:

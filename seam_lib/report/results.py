@@ -82,7 +82,7 @@ def analyse_run(root: Path, name: str, family: Sequence[str] | None = None) -> R
     scored = {other: _read(load_run(root, other)) for other in together}
     mine, settings = scored[name], load_params(root).analysis
     pairs = planned_contrasts(mine.cases)
-    contrasts = _of(name, analysis.contrasts(_joined(scored.values()), pairs))
+    contrasts = _of(name, analysis.contrasts(_joined(scored.values()), pairs, reduce_phi=True))
     kept = _joined(scored.values(), departing=False)
     own = analysis.analyse(mine.labels, settings, comments(mine.cases, "newline"))
     digests = read_digests(root / "data" / "published" / "clusters.csv")
@@ -94,7 +94,7 @@ def analyse_run(root: Path, name: str, family: Sequence[str] | None = None) -> R
             own, contrasts=contrasts, design=analysis.design(contrasts, len(together))
         ),
         family=together,
-        unaltered=_of(name, analysis.contrasts(kept, pairs)),
+        unaltered=_of(name, analysis.contrasts(kept, pairs, reduce_phi=True)),
         departing=len(mine.labels.frame) - int((kept.frame["model"] == name).sum()),
         health=diagnose(mine.cases, read_traces(mine.run.traces), mine.run.settings),
         scoring=read_provenance(mine.run.labels),
