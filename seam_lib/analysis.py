@@ -166,13 +166,13 @@ def levers(labels: LabelSet, settings: AnalysisParams) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def source_rates(labels: LabelSet, conditions: tuple[str, ...] = POOLED) -> pd.DataFrame:
-    """Rates by source with the given conditions pooled: each cluster counts once a condition.
+def source_rates(labels: LabelSet) -> pd.DataFrame:
+    """Rates by source with newline and blank pooled: each cluster counts once a condition.
 
     Returns:
         Columns model, source, k, n, rate, low, high.
     """
-    pooled = labels.frame[labels.frame["condition"].isin(conditions)]
+    pooled = labels.frame[labels.frame["condition"].isin(POOLED)]
     counts = _counts(pooled.groupby(["model", "source"])["absorbed"])
     return pd.DataFrame(
         [
@@ -185,8 +185,8 @@ def source_rates(labels: LabelSet, conditions: tuple[str, ...] = POOLED) -> pd.D
     )
 
 
-def source_clusters(labels: LabelSet, conditions: tuple[str, ...] = POOLED) -> pd.DataFrame:
-    """Rates by source at cluster level: absorbed in either of the pooled conditions.
+def source_clusters(labels: LabelSet) -> pd.DataFrame:
+    """Rates by source at cluster level: absorbed under newline or under blank.
 
     Pooled conditions repeat clusters, so tests between sources use this form. Sources are sorted
     by falling rate within a model and each is compared with the next.
@@ -195,7 +195,7 @@ def source_clusters(labels: LabelSet, conditions: tuple[str, ...] = POOLED) -> p
         Columns model, source, k, n, rate, low, high, next_source, fisher_p ("" and NaN for the
         last source of a model).
     """
-    pooled = labels.frame[labels.frame["condition"].isin(conditions)]
+    pooled = labels.frame[labels.frame["condition"].isin(POOLED)]
     either = pooled.groupby(["model", "source", "cluster_id"])["absorbed"].any()
     counts = _counts(either.groupby(["model", "source"]))
     rows = []
@@ -233,8 +233,8 @@ def tiers(labels: LabelSet) -> pd.DataFrame:
     )
 
 
-def between_models(labels: LabelSet, condition: str = "newline") -> pd.DataFrame:
-    """Every pair of models on the same clusters under one condition, Holm over all pairs.
+def between_models(labels: LabelSet) -> pd.DataFrame:
+    """Every pair of models on the same clusters under newline, Holm over all pairs.
 
     Returns:
         Columns model_a, model_b, n, both, a_only, b_only, neither, rate_a, rate_b, difference,
@@ -242,7 +242,7 @@ def between_models(labels: LabelSet, condition: str = "newline") -> pd.DataFrame
     """
     rows = []
     for a, b in combinations(labels.models, 2):
-        outcomes_a, outcomes_b, mask = labels.matched((a, condition), (b, condition))
+        outcomes_a, outcomes_b, mask = labels.matched((a, "newline"), (b, "newline"))
         if mask.any():
             table = stats.pair_counts(outcomes_a[mask], outcomes_b[mask])
             rows.append({"model_a": a, "model_b": b} | _contrast(table, stats.mcnemar_exact(table)))

@@ -38,6 +38,8 @@ MARKS: tuple[tuple[str, str, Any], ...] = (
     ("#CC79A7", "v", (0, (5, 1, 1, 1))),
 )
 GREY = "#b8b8b8"
+#: How far apart the names beside Figure 2 are, in percentage points.
+LABEL_GAP = 3.2
 #: Fill and hatch of each detector tier.
 TIER_FILLS = (("#0072B2", ""), ("#E69F00", "//"), ("#009E73", ".."))
 
@@ -235,11 +237,11 @@ def _legend(figure: Figure, marked: Sequence[str], published: int) -> None:
     figure.legend(handles=[*lines, grey], loc="outside upper center", frameon=False, fontsize=8)
 
 
-def _side_labels(axes: Axes, at: Mapping[str, float], gap: float = 3.2) -> None:
+def _side_labels(axes: Axes, at: Mapping[str, float]) -> None:
     """Write names left of the first points, pushed apart so that none covers another."""
     height = -np.inf
     for name, y in sorted(at.items(), key=lambda item: item[1]):
-        height = max(y, height + gap)
+        height = max(y, height + LABEL_GAP)
         axes.annotate(
             name,
             (0, y),
