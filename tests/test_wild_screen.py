@@ -1,11 +1,13 @@
 """The screen over shards: counts that add up, the same bytes from any engine, resuming."""
 
 import importlib.util
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from seam_lib.errors import SeamError
 from seam_lib.files import read_rows
 from seam_lib.params import WildParams
 from seam_lib.schema import Candidate
+from seam_lib.wild import corpus
 from seam_lib.wild import screen as module
 from seam_lib.wild.corpus import read_messages, shards
 from seam_lib.wild.dedupe import Verdict
@@ -197,6 +200,55 @@ def test_messages_without_an_id_are_named_by_their_digest(tmp_path):
     screen(tmp_path, wild)
     (row,) = read_rows(wild.folder(tmp_path) / "candidates.jsonl", Candidate)
     assert len(row.hash) == 32 and row.hash != "a"
+
+
+def test_a_name_that_could_be_words_of_a_message_is_not_written(tmp_path):
+    wild = one_corpus(tmp_path)
+    wild.known["own"] = msgspec.structs.replace(PLAIN, id="conversation", turns="conversation")
+    rows = [{"conversation": KEPT, "language": "English"}]
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "a.jsonl").write_text(json.dumps(rows[0]) + "\n", encoding="utf-8")
+    screen(tmp_path, wild)
+    (row,) = read_rows(wild.folder(tmp_path) / "candidates.jsonl", Candidate)
+    assert row.hash == sha256(KEPT.encode()).hexdigest()[:32]
+
+
+def test_an_unreadable_shard_is_tried_again(tmp_path, monkeypatch):
+    wild = one_corpus(tmp_path)
+    for name in ("a", "b"):
+        write_parquet(tmp_path / "corpus" / f"{name}.parquet", [chat(name, KEPT)])
+    with monkeypatch.context() as patch:
+        real = corpus._read_parquet
+
+        def failing(path, columns):
+            if path.stem == "b":
+                raise OSError("Input/output error")
+            return real(path, columns)
+
+        patch.setattr(corpus, "_read_parquet", failing)
+        screen(tmp_path, wild)
+        assert counts(tmp_path, wild)["unreadable_shard"] == 1
+    screen(tmp_path, wild)
+    assert counts(tmp_path, wild)["unreadable_shard"] == 0
+
+
+def test_a_corpus_without_a_word_of_english_is_an_error(tmp_path):
+    wild = one_corpus(tmp_path)
+    write_parquet(tmp_path / "corpus" / "a.parquet", [chat("a", KEPT, "english")])
+    with pytest.raises(SeamError, match="own: none of its 1 rows is in English"):
+        screen(tmp_path, wild)
+
+
+def test_workers_end_with_a_killed_screen(tmp_path):
+    wild_project(tmp_path, rows=8_000, shards=4, workers=2)
+    command = [sys.executable, "-c", "from seam_lib.cli import main; main()", "wild", "screen"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE
+    )
+    while not results(tmp_path) and process.poll() is None:
+        time.sleep(0.002)
+    process.kill()
+    process.communicate(timeout=60)  # the pipe closes when the last of its holders has ended
 
 
 def test_duplicates_are_dropped_across_corpora(tmp_path):

@@ -6,6 +6,7 @@ independent, so the number of workers and the engine change the time and nothing
 """
 
 import os
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,8 +14,9 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from hashlib import sha256
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import get_args
 
 import msgspec
@@ -45,6 +47,9 @@ STEPS = (
     *rules.KINDS,
     *get_args(dedupe.Verdict),
 )
+
+#: What may name a conversation in tracked files; anything else could be words of a message.
+_NAME = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 
 _RESULT = pa.schema(
     {
@@ -128,13 +133,24 @@ def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[Job]:
     else:
         # Arrow keeps threads, which a forked child would lose: start clean interpreters.
         try:
-            with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            with ProcessPoolExecutor(workers, get_context("spawn"), _end_with_parent) as pool:
                 yield from pool.map(screen_shard, jobs)
         except BrokenProcessPool:
             raise SeamError(
                 "a worker of the screen was killed, most likely for lack of memory. Lower "
                 "wild.workers in params.yaml and start again: finished shards are kept."
             ) from None
+
+
+def _end_with_parent() -> None:
+    """End this worker when the screen is killed: it would wait for work forever."""
+
+    def wait() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
@@ -160,7 +176,10 @@ def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
 
 
 def screen_shard(job: Job) -> Job:
-    """Screen one shard and write its result, unless an earlier run has written the same one."""
+    """Screen one shard and write its result, unless an earlier run has written the same one.
+
+    A shard that cannot be read is tried again by the next run: it may have been the disk.
+    """
     state = job.path.stat()
     code = corpora, rules, dedupe, sys.modules[__name__]
     made_from = stamp(*code, job.columns, state.st_size, state.st_mtime_ns)
@@ -172,7 +191,7 @@ def screen_shard(job: Job) -> Job:
         for turns in corpora.read_turns(job.path, job.columns):
             found += screen_turns(turns, counts)
     except corpora.UnreadableShardError:
-        counts, found = Counter(shard=1, unreadable_shard=1), []
+        counts, found, made_from = Counter(shard=1, unreadable_shard=1), [], b""
     columns = zip(*found, strict=True) if found else [()] * len(_RESULT)
     arrays = [pa.array(values, field.type) for values, field in zip(columns, _RESULT, strict=True)]
     metadata = {b"counts": msgspec.json.encode(counts)}
@@ -207,7 +226,8 @@ def screen_turns(turns: corpora.Turns, counts: Counter[str]) -> list[tuple[objec
         counts[seam.kind] += 1
         words = dedupe.normal_words(message)
         signature = dedupe.sign(dedupe.shingle_hashes(words)).tobytes()
-        name = conversation or sha256(text).hexdigest()[:32]
+        named = conversation is not None and _NAME.fullmatch(conversation)
+        name = conversation if named else sha256(text).hexdigest()[:32]
         found.append(
             (row, name, seam.kind, len(message), seam.tail, dedupe.digest(words), signature)
         )
@@ -234,7 +254,7 @@ def collect(done: Iterable[Job]) -> tuple[list[Candidate], dict[str, Counter[str
         The unique candidates, and each corpus's count of every step.
 
     Raises:
-        SeamError: A corpus has no readable shard.
+        SeamError: A corpus has no readable shard, or nothing in English.
     """
     index = dedupe.Index()
     counts: dict[str, Counter[str]] = defaultdict(Counter)
@@ -252,6 +272,11 @@ def collect(done: Iterable[Job]) -> tuple[list[Candidate], dict[str, Counter[str
             raise SeamError(
                 f"{name}: none of its {count['shard']} shards can be read. Fetch the corpus again, "
                 "or mend its `folder` under wild.known in params.yaml."
+            )
+        if count["other_language"] and not count["english_first_turn"]:
+            raise SeamError(
+                f"{name}: none of its {count['row']} rows is in English. Mend its `language` and "
+                "`english`, the word that stands there, under wild.known in params.yaml."
             )
     return candidates, counts
 
