@@ -96,14 +96,29 @@ def test_workers_do_not_change_a_byte(screened, tmp_path):
     assert outputs(tmp_path / "two", two) == outputs(root, wild)
 
 
-def test_ray_does_not_change_a_byte(screened, tmp_path, monkeypatch):
+@pytest.fixture
+def ray_here(monkeypatch):
+    """Ray is installed, and its workers find the library."""
     if importlib.util.find_spec("ray") is None:
         pytest.skip("needs Ray (extra `cluster`)")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+@pytest.mark.usefixtures("ray_here")
+def test_ray_does_not_change_a_byte(screened, tmp_path):
     root, wild = screened
     ray = wild_project(tmp_path / "ray", rows=1_000, shards=4, engine="ray", workers=2)
     screen(tmp_path / "ray", ray)
     assert outputs(tmp_path / "ray", ray) == outputs(root, wild)
+
+
+@pytest.mark.usefixtures("ray_here")
+def test_a_missing_column_is_one_sentence_on_ray_too(tmp_path):
+    wild = msgspec.structs.replace(one_corpus(tmp_path), engine="ray", workers=2)
+    wild.known["own"] = msgspec.structs.replace(PLAIN, language="lang")
+    write_parquet(tmp_path / "corpus" / "a.parquet", [chat("a", KEPT)])
+    with pytest.raises(SeamError, match=r"^a.parquet: no column 'lang'"):
+        screen(tmp_path, wild)
 
 
 def test_a_killed_screen_goes_on_at_the_shard_where_it_stopped(screened, tmp_path):

@@ -17,7 +17,7 @@ from hashlib import sha256
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 import numpy as np
@@ -161,9 +161,12 @@ def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
             "wild.engine is ray, but Ray is not there: pip install 'seam-lib[cluster]'"
         ) from None
 
-    def screen_row(row: dict[str, int]) -> dict[str, int]:
-        screen_shard(jobs[row["id"]])
-        return row
+    def screen_row(row: dict[str, Any]) -> dict[str, Any]:
+        try:
+            screen_shard(jobs[row["id"]])
+        except SeamError as error:  # Ray would wrap it in errors of its own
+            return row | {"error": str(error)}
+        return row | {"error": ""}
 
     here = None if "RAY_ADDRESS" in os.environ else workers
     with ray.init(num_cpus=here, include_dashboard=False, log_to_driver=False):
@@ -172,6 +175,8 @@ def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
         context.execution_options.preserve_order = True
         shards = ray.data.range(len(jobs), override_num_blocks=len(jobs))
         for row in shards.map(screen_row).iter_rows():
+            if row["error"]:
+                raise SeamError(row["error"])
             yield jobs[row["id"]]
 
 
