@@ -1,5 +1,6 @@
 """The screen over shards: counts that add up, the same bytes from any engine, resuming."""
 
+import errno
 import importlib.util
 import json
 import os
@@ -16,6 +17,7 @@ import pandas as pd
 import pytest
 from wild_project import PLAIN, ROOT, conversation, wild_project, write_parquet
 
+from seam_lib.cli import main
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows
 from seam_lib.params import WildParams
@@ -167,6 +169,23 @@ def test_a_changed_shard_is_screened_again_and_the_others_are_not(tmp_path):
     again_a, again_b = (path.stat().st_mtime_ns for path in results(tmp_path))
     assert (again_a == a, again_b == b) == (True, False)
     assert counts(tmp_path, wild)["row"] == 3
+
+
+def test_a_full_disk_is_one_sentence_and_loses_no_finished_shard(tmp_path, monkeypatch, capsys):
+    wild_project(tmp_path, rows=200, shards=2)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module, "write_rows", full)
+    monkeypatch.setattr(sys, "argv", ["seam", "wild", "screen"])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().err == (
+        "seam: the disk is full. Make room, then start again: what was finished is kept.\n"
+    )
+    assert len(results(tmp_path)) == 2
 
 
 def test_a_half_written_result_is_made_anew(tmp_path):
