@@ -117,9 +117,12 @@ def download(repository: str, revision: str | None, folder: Path) -> None:
             "set HF_TOKEN to a token of that account and run this again."
         ) from None
     except OSError as error:
+        cause: BaseException = error
+        while cause.__context__:  # the client wraps what happened, layer by layer
+            cause = cause.__context__
         raise SeamError(
-            f"{repository}: cannot be downloaded: {str(error).splitlines()[0]}. What has arrived "
-            "is kept: run this again, or copy the shards into the corpus's folder by hand."
+            f"{repository}: cannot be downloaded: {str(cause).rstrip('.')}. What has arrived is "
+            "kept: run this again, or copy the shards into the corpus's folder by hand."
         ) from None
     partial.rename(folder)
 

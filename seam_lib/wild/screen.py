@@ -7,6 +7,7 @@ independent, so the number of workers and the engine change the time and nothing
 
 import os
 import re
+import signal
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -133,7 +134,7 @@ def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[Job]:
     else:
         # Arrow keeps threads, which a forked child would lose: start clean interpreters.
         try:
-            with ProcessPoolExecutor(workers, get_context("spawn"), _end_with_parent) as pool:
+            with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker) as pool:
                 yield from pool.map(screen_shard, jobs)
         except BrokenProcessPool:
             raise SeamError(
@@ -142,8 +143,9 @@ def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[Job]:
             ) from None
 
 
-def _end_with_parent() -> None:
-    """End this worker when the screen is killed: it would wait for work forever."""
+def _start_worker() -> None:
+    """Leave Ctrl-C to the screen, and end when it is killed: a worker waits for work forever."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def wait() -> None:
         if parent := parent_process():
