@@ -188,6 +188,12 @@ def test_a_full_disk_is_one_sentence_and_loses_no_finished_shard(tmp_path, monke
     assert len(results(tmp_path)) == 2
 
 
+@pytest.mark.parametrize("wrong", [{"workers": 0}, {"annotated": 0}, {"corpora": []}])
+def test_settings_that_leave_nothing_to_do_are_refused(tmp_path, wrong):
+    with pytest.raises(SeamError, match=rf"params.yaml: .*{next(iter(wrong))}"):
+        wild_project(tmp_path, **wrong)
+
+
 def test_a_half_written_result_is_made_anew(tmp_path):
     wild = one_corpus(tmp_path)
     write_parquet(tmp_path / "corpus" / "a.parquet", [chat("a", KEPT)])
