@@ -16,7 +16,7 @@ from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, write_rows
 from seam_lib.params import load_params
 from seam_lib.schema import Candidate, Judgement
-from seam_lib.wild.annotate import draw_sample
+from seam_lib.wild.annotate import check_sample, draw_sample
 from seam_lib.wild.audit import (
     Answer,
     agreement,
@@ -224,6 +224,16 @@ def test_files_about_another_sample_are_refused(judged):
     done = CliRunner().invoke(app, ["wild", "audit", str(path), str(path)])
     assert isinstance(done.exception, SeamError)
     assert "wild-001 of annotator A1 is not in the sample of 'synthetic'" in str(done.exception)
+
+
+def test_an_unfinished_file_is_refused(judged):
+    wild = load_params(judged).wild
+    every = [
+        Answer(name, answer.hash, "A", False) for name, answer in draw_sample(judged, wild).items()
+    ]
+    check_sample(judged, wild, every)
+    with pytest.raises(SeamError, match="A has not answered 2 of the 8 messages, wild-003 first"):
+        check_sample(judged, wild, [*every[:2], *every[3:7]])
 
 
 def test_every_command_explains_itself():

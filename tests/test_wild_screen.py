@@ -218,7 +218,7 @@ def test_damaged_shards_nulls_and_huge_messages_are_counted(tmp_path):
     ]
     good = write_parquet(tmp_path / "corpus" / "good.parquet", rows)
     (tmp_path / "corpus" / "bad.parquet").write_bytes(good.read_bytes()[:-50])
-    screen(tmp_path, wild)
+    assert screen(tmp_path, wild) == ["own/bad.parquet"]
     found = counts(tmp_path, wild)
     assert (found["shard"], found["unreadable_shard"], found["row"]) == (2, 1, 5)
     assert (found["no_text"], found["other_language"]) == (1, 1)

@@ -151,8 +151,9 @@ def read_turns(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
                 )
             yield turns
     except (pa.ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0]
         raise UnreadableShardError(
-            f"{path.name}: damaged: {str(error).splitlines()[0]}. Fetch this shard again."
+            f"{path.name}: cannot be read: {reason}. Fetch this shard again."
         ) from None
 
 

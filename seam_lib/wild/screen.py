@@ -84,21 +84,25 @@ class Job:
     result: Path
 
 
-def screen(root: Path, wild: WildParams) -> None:
+def screen(root: Path, wild: WildParams) -> list[str]:
     """Screen the corpora and write `candidates.jsonl` and `screen.csv` into the audit's folder.
 
     Args:
         root: The project's folder.
         wild: What is screened, and by how many workers.
 
+    Returns:
+        The shards that cannot be read and are left out, as corpus/shard.
+
     Raises:
         SeamError: A corpus is unknown, cannot be had, lacks a column, or has no readable shard.
     """
     jobs = [job for name in wild.corpora for job in jobs_of(root, wild, name)]
     done = shown(run(jobs, wild.engine, wild.workers), "screen", len(jobs))
-    candidates, counts = collect(done)
+    candidates, counts, unreadable = collect(done)
     write_rows(wild.folder(root) / "candidates.jsonl", candidates)
     write_text(wild.folder(root) / "screen.csv", report(counts))
+    return unreadable
 
 
 def jobs_of(root: Path, wild: WildParams, name: str) -> list[Job]:
@@ -251,24 +255,29 @@ def _possible(texts: pa.Array, counts: Counter[str]) -> npt.NDArray[np.int64]:
     return possible
 
 
-def collect(done: Iterable[Job]) -> tuple[list[Candidate], dict[str, Counter[str]]]:
+def collect(
+    done: Iterable[Job],
+) -> tuple[list[Candidate], dict[str, Counter[str]], list[str]]:
     """Put the shards' results together and drop near-duplicates, within and across corpora.
 
     Args:
         done: Finished jobs, in order; each is read as soon as it is there.
 
     Returns:
-        The unique candidates, and each corpus's count of every step.
+        The unique candidates, each corpus's count of every step, and the shards left out.
 
     Raises:
         SeamError: A corpus has no readable shard, or nothing in English.
     """
     index = dedupe.Index()
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    candidates = []
+    candidates, unreadable = [], []
     for job in done:
         table = pq.read_table(job.result)
-        counts[job.corpus].update(msgspec.json.decode(table.schema.metadata[b"counts"]))
+        of_shard = msgspec.json.decode(table.schema.metadata[b"counts"])
+        counts[job.corpus].update(of_shard)
+        if "unreadable_shard" in of_shard:
+            unreadable.append(f"{job.corpus}/{job.shard}")
         for row in table.to_pylist():
             verdict = index.add(row.pop("digest"), np.frombuffer(row.pop("signature"), np.uint32))
             counts[job.corpus][verdict] += 1
@@ -285,7 +294,7 @@ def collect(done: Iterable[Job]) -> tuple[list[Candidate], dict[str, Counter[str
                 f"{name}: none of its {count['row']} rows is in English. Mend its `language` and "
                 "`english`, the word that stands there, under wild.known in params.yaml."
             )
-    return candidates, counts
+    return candidates, counts, unreadable
 
 
 def report(counts: dict[str, Counter[str]]) -> str:
