@@ -107,8 +107,8 @@ Engine = Literal["local", "ray"]
 class SyntheticParams(msgspec.Struct, forbid_unknown_fields=True):
     """A corpus of our own messages, made when it is first needed."""
 
-    shards: int
-    rows_per_shard: int
+    shards: Count
+    rows_per_shard: Count
     seed: int
 
 
@@ -137,16 +137,16 @@ class WildParams(msgspec.Struct, forbid_unknown_fields=True):
     """The occurrence audit (Section 3.3, Appendix A)."""
 
     name: str
-    corpora: list[str]
+    corpora: Annotated[list[str], msgspec.Meta(min_length=1)]
     known: dict[str, CorpusParams]
     engine: Engine
-    workers: int
+    workers: Count
     judge: RunParams
-    judged: int | None
-    annotated: int
+    judged: Count | None
+    annotated: Count
     seed: int
     agreement: str
-    pool: int
+    pool: Count
 
     def folder(self, root: Path) -> Path:
         """Where the audit's tracked results go."""

@@ -130,6 +130,27 @@ def test_the_address_chooses_the_annotator(opened):
     assert text(driver, "done") == "third: 1 of 4 answered"
 
 
+def test_two_tabs_of_one_annotator_lose_no_answer(opened):
+    driver = opened("tabs")
+    here = driver.current_window_handle
+    driver.switch_to.new_window("tab")
+    opened("tabs")
+    press(driver, "n")
+    driver.close()
+    driver.switch_to.window(here)
+    driver.find_elements("css selector", "#strip button")[1].click()
+    press(driver, "n")
+    assert text(driver, "done") == "tabs: 2 of 4 answered"
+
+
+def test_the_keyboard_alone_scrolls_a_message(opened):
+    driver = opened("scroll")
+    driver.find_elements("css selector", "#strip button")[2].click()
+    assert driver.execute_script("return document.activeElement.id") == "message"
+    current = driver.find_elements("css selector", '#strip [aria-current="true"]')
+    assert [dot.get_attribute("aria-label") for dot in current] == ["Message 3: open"]
+
+
 def test_spoilt_storage_is_said_and_hides_nothing(opened):
     driver = opened("spoilt")
     driver.execute_script("localStorage.setItem(key(), '{torn')")

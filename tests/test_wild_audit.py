@@ -16,7 +16,7 @@ from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, write_rows
 from seam_lib.params import load_params
 from seam_lib.schema import Candidate, Judgement
-from seam_lib.wild.annotate import draw_sample
+from seam_lib.wild.annotate import check_sample, draw_sample
 from seam_lib.wild.audit import (
     Answer,
     agreement,
@@ -90,7 +90,7 @@ def row(number: int, answered: str, annotator: str = "A1") -> str:
 
 def test_two_files_are_crossed_by_message(tmp_path):
     a = answers(tmp_path / "a.csv", row(1, "true,true"), row(2, "true,false"), row(3, "false,"))
-    b = answers(tmp_path / "b.csv", row(3, "true,true"), row(1, "true,true"), row(2, "true,true"))
+    b = answers(tmp_path / "b.csv", *(row(number, "true,true", "B") for number in (3, 1, 2)))
     tables = cross(read_answers(a), read_answers(b))
     assert tables["genuine"].tolist() == [[2, 0], [1, 0]]
     assert tables["artifact_first"].tolist() == [[1, 0], [1, 0]]
@@ -109,11 +109,37 @@ def test_two_files_are_crossed_by_message(tmp_path):
         ([row(1, "true,")], r"a.csv:2: wild-001: artifact_first"),
         ([row(1, "false,true")], r"a.csv:2: wild-001: artifact_first"),
         ([row(1, "false,"), row(1, "false,")], r"a.csv:3: wild-001 comes twice"),
+        ([row(1, "false,\0")], r"a.csv:2: holds a NUL byte"),
+        ([], r"a.csv: no answers"),
     ],
 )
 def test_a_file_that_is_not_whole_is_refused_by_line(tmp_path, rows, words):
     with pytest.raises(SeamError, match=words):
         read_answers(answers(tmp_path / "a.csv", *rows))
+
+
+def test_what_a_spreadsheet_makes_of_a_file_is_read_or_refused_in_words(tmp_path):
+    path = answers(tmp_path / "a.csv", row(1, "true,true"), row(2, "false,"))
+    plain, text = read_answers(path), path.read_text(encoding="utf-8")
+    shouted = text.replace("true", "TRUE").replace("false", "FALSE").replace("\n", "\r\n")
+    path.write_bytes(b"\xef\xbb\xbf" + shouted.encode())
+    assert read_answers(path) == plain
+    for content, words in (
+        (text.replace(",", ";").encode(), "a.csv:1: the columns are .*; they must be"),
+        (text.encode("utf-16"), "a.csv:1: "),
+        (text.replace("A1", "Ä").encode("latin-1"), "a.csv:2: .*save the file as UTF-8"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(SeamError, match=words):
+            read_answers(path)
+
+
+def test_a_question_about_no_message_has_no_agreement_and_unanimity_no_kappa():
+    a, b = (Answer("wild-001", "x", who, False) for who in "AB")
+    table = agreement(cross([a], [b]), draws=20, seed=1).set_index(["question", "statistic"])
+    assert {question for question, _ in table.index} == {"genuine"}
+    assert table.loc["genuine", "raw"].tolist() == [1, 1, 1, 1]
+    assert table.loc[("genuine", "kappa"), ["value", "low", "high"]].isna().all()
 
 
 def test_a_missing_file_and_files_about_other_messages_are_refused(tmp_path):
@@ -124,6 +150,8 @@ def test_a_missing_file_and_files_about_other_messages_are_refused(tmp_path):
         cross([a], [b])
     with pytest.raises(SeamError, match="wild-001 differs"):
         cross([a], [])
+    with pytest.raises(SeamError, match="both files are by annotator A"):
+        cross([a], [a])
 
 
 @pytest.fixture
@@ -196,6 +224,16 @@ def test_files_about_another_sample_are_refused(judged):
     done = CliRunner().invoke(app, ["wild", "audit", str(path), str(path)])
     assert isinstance(done.exception, SeamError)
     assert "wild-001 of annotator A1 is not in the sample of 'synthetic'" in str(done.exception)
+
+
+def test_an_unfinished_file_is_refused(judged):
+    wild = load_params(judged).wild
+    every = [
+        Answer(name, answer.hash, "A", False) for name, answer in draw_sample(judged, wild).items()
+    ]
+    check_sample(judged, wild, every)
+    with pytest.raises(SeamError, match="A has not answered 2 of the 8 messages, wild-003 first"):
+        check_sample(judged, wild, [*every[:2], *every[3:7]])
 
 
 def test_every_command_explains_itself():

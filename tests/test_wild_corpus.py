@@ -171,6 +171,77 @@ def test_bad_lines_are_counted_and_keep_their_numbers(tmp_path):
     assert read(path) == ([(1, "a", "one"), (4, "j", "ten")], {"bad_line": 4})
 
 
+def test_a_byte_order_mark_windows_line_ends_and_blank_lines_are_no_rows(tmp_path):
+    path = write_json_lines(tmp_path / "x.jsonl", [ROWS[0], ROWS[9]])
+    lines = path.read_bytes().splitlines()
+    path.write_bytes(b"\xef\xbb\xbf" + b"\r\n\r\n".join(lines) + b"\r\n\n")
+    assert read(path) == ([(0, "a", "one"), (2, "j", "ten")], {})
+
+
+def test_lines_nested_beyond_reason_and_torn_turns_are_counted(tmp_path):
+    torn = ["x", {"role": "assistant", "tool_calls": []}, {"role": "user"}]
+    rows = [ROWS[0], {**ROWS[0], "conversation": torn}]
+    path = write_json_lines(tmp_path / "x.jsonl", rows)
+    path.write_bytes(path.read_bytes() + b'{"a":' * 100_000 + b"\n")
+    assert read(path) == ([(0, "a", "one")], {"no_text": 1, "bad_line": 1})
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "kind"),
+    [
+        ("conversation", [conversation(("user", "x"))[0]], "struct<"),
+        ("conversation", [["hello"]], "list<"),
+        ("conversation", [[{"role": "user", "content": ["hello"]}]], "list<"),
+        ("conversation", [[{"role": 1, "content": "hello"}]], "int64"),
+        ("conversation", [7], "int64"),
+        ("language", [7], "int64"),
+        ("language", [["English"]], "list<"),
+        ("conversation_hash", [{"x": 1}], "struct<"),
+    ],
+)
+def test_a_column_of_another_type_is_named_and_not_called_damaged(tmp_path, column, values, kind):
+    columns = {"conversation_hash": ["a"], "conversation": ["hello"], "language": ["English"]}
+    pq.write_table(pa.table(columns | {column: values}), tmp_path / "x.parquet")
+    with pytest.raises(SeamError, match=rf"'{column}.*' holds {kind}.*params.yaml") as raised:
+        read(tmp_path / "x.parquet")
+    assert not isinstance(raised.value, UnreadableShardError)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
+def test_turns_written_out_as_text_are_refused_and_a_pasted_one_is_a_message(tmp_path, suffix):
+    corpus = CorpusParams(folder="corpus", turns="prompt")
+    turns = json.dumps(conversation(("user", "hello")))
+    for prompts, refused in (([turns, turns], True), ([turns, "what is this?"], False)):
+        rows = [{"prompt": prompt} for prompt in prompts]
+        path = tmp_path / f"x{suffix}"
+        if suffix == ".jsonl":
+            write_json_lines(path, rows)
+        else:
+            pq.write_table(pa.Table.from_pylist(rows), path)
+        if refused:
+            with pytest.raises(SeamError, match="'prompt' holds turns written out as JSON text"):
+                read(path, corpus)
+        else:
+            assert len(read(path, corpus)[0]) == 2
+
+
+def test_checksums_are_checked_where_there_are_any(tmp_path):
+    table = pa.table({"prompt": ["x" * 5_000]})
+    path = tmp_path / "x.parquet"
+    pq.write_table(table, path, compression="none", write_page_checksum=True, use_dictionary=False)
+    path.write_bytes(path.read_bytes().replace(b"x" * 3_000, b"x" * 2_999 + b"y", 1))
+    with pytest.raises(UnreadableShardError):
+        read(path, CorpusParams(folder="corpus", turns="prompt"))
+
+
+def test_names_that_are_not_utf8_are_damage(tmp_path):
+    names = pa.array([b"\xff\xfe"]).cast(pa.binary()).view(pa.string())
+    columns = {"conversation_hash": names, "conversation": ["hello"], "language": ["English"]}
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    with pytest.raises(UnreadableShardError):
+        read(tmp_path / "x.parquet")
+
+
 def test_bytes_that_are_not_utf8_are_read(tmp_path):
     content = pa.array([b"caf\xe9 ok"]).cast(pa.binary()).view(pa.string())
     pq.write_table(pa.table({"prompt": content}), tmp_path / "x.parquet")
@@ -193,6 +264,7 @@ def test_a_folder_gives_its_shards_by_name_or_says_that_it_is_empty(tmp_path):
     for name in ("b.parquet", "a.jsonl", "deep/c.parquet", "readme.md"):
         (tmp_path / "corpus" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "corpus" / name).touch()
+    (tmp_path / "corpus" / "folder.parquet").mkdir()
     found = [path.relative_to(tmp_path / "corpus").as_posix() for path in shards(tmp_path, PLAIN)]
     assert found == ["a.jsonl", "b.parquet", "deep/c.parquet"]
     with pytest.raises(SeamError, match=r"nowhere: no .parquet or .jsonl file"):
@@ -250,5 +322,5 @@ def test_a_gated_corpus_says_what_to_do_and_an_absent_hub_as_well(tmp_path):
         said = fetch(tmp_path, endpoint).stdout
     assert said.startswith("lab/chats is gated: accept its terms") and "HF_TOKEN" in said
     said = fetch(tmp_path, "http://127.0.0.1:9").stdout
-    assert said.startswith("lab/chats: cannot be downloaded")
+    assert "lab/chats: cannot be downloaded: [Errno 111] Connection refused. What has" in said
     assert not (tmp_path / "chats").exists()

@@ -184,6 +184,7 @@ def test_the_command_says_what_is_left_and_fails_until_it_is_done(tmp_path, monk
         (YES + YES, None),
         (f"```json\n{YES}\n```", None),
         ('{"genuine": true}', None),
+        ('{"a":' * 50_000, None),
         ("", None),
     ],
 )

@@ -1,19 +1,27 @@
 """The screen's rules on messages written by hand: what is kept, what is not, and why."""
 
+from collections import Counter
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wild_project import ROOT
 
+from seam_lib.build import read_benchmark
+from seam_lib.wild import rules
 from seam_lib.wild.rules import (
     MAX_TAIL,
     MIN_REGION,
+    SPECIFICATION_SHARE,
+    STRUCTURED_SHARE,
     Seam,
     find_seam,
     is_scaffold,
     may_hold_seam,
     turns_to_assistant,
 )
+from seam_lib.wild.synthetic import labelled
 
 CODE = """\
 import csv
@@ -151,6 +159,19 @@ def test_scaffolds_are_known_by_their_marks(message, scaffold):
 )
 def test_orders_count_where_a_sentence_begins(tail, asks):
     assert turns_to_assistant(tail) is asks
+
+
+def test_the_reasons_of_the_shares_hold():
+    cases = read_benchmark(ROOT / "data" / "benchmark" / "embedded")
+    texts = [(case.source, case.artifact) for case in cases if case.condition == "clean"]
+    structured = Counter(
+        source for source, text in texts if rules._symbol_share(text) >= STRUCTURED_SHARE
+    )
+    assert sum(structured[source] for source in ("coedit", "iterater", "pararev")) == 1
+    assert sum(structured[source] for source in ("canitedit", "commitpackft")) == 30
+    assert all(rules._wish_share(text) < SPECIFICATION_SHARE for _, text in texts)
+    made = [text for shape, text in labelled(50, "shares") if shape == "typed_specification"]
+    assert all(rules._wish_share(text) >= SPECIFICATION_SHARE for text in made)
 
 
 def test_thresholds_hold_at_their_edges():

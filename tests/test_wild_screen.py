@@ -1,11 +1,14 @@
 """The screen over shards: counts that add up, the same bytes from any engine, resuming."""
 
+import errno
 import importlib.util
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,10 +17,12 @@ import pandas as pd
 import pytest
 from wild_project import PLAIN, ROOT, conversation, wild_project, write_parquet
 
+from seam_lib.cli import main
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows
 from seam_lib.params import WildParams
 from seam_lib.schema import Candidate
+from seam_lib.wild import corpus
 from seam_lib.wild import screen as module
 from seam_lib.wild.corpus import read_messages, shards
 from seam_lib.wild.dedupe import Verdict
@@ -93,14 +98,29 @@ def test_workers_do_not_change_a_byte(screened, tmp_path):
     assert outputs(tmp_path / "two", two) == outputs(root, wild)
 
 
-def test_ray_does_not_change_a_byte(screened, tmp_path, monkeypatch):
+@pytest.fixture
+def ray_here(monkeypatch):
+    """Ray is installed, and its workers find the library."""
     if importlib.util.find_spec("ray") is None:
         pytest.skip("needs Ray (extra `cluster`)")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+@pytest.mark.usefixtures("ray_here")
+def test_ray_does_not_change_a_byte(screened, tmp_path):
     root, wild = screened
     ray = wild_project(tmp_path / "ray", rows=1_000, shards=4, engine="ray", workers=2)
     screen(tmp_path / "ray", ray)
     assert outputs(tmp_path / "ray", ray) == outputs(root, wild)
+
+
+@pytest.mark.usefixtures("ray_here")
+def test_a_missing_column_is_one_sentence_on_ray_too(tmp_path):
+    wild = msgspec.structs.replace(one_corpus(tmp_path), engine="ray", workers=2)
+    wild.known["own"] = msgspec.structs.replace(PLAIN, language="lang")
+    write_parquet(tmp_path / "corpus" / "a.parquet", [chat("a", KEPT)])
+    with pytest.raises(SeamError, match=r"^a.parquet: no column 'lang'"):
+        screen(tmp_path, wild)
 
 
 def test_a_killed_screen_goes_on_at_the_shard_where_it_stopped(screened, tmp_path):
@@ -151,6 +171,29 @@ def test_a_changed_shard_is_screened_again_and_the_others_are_not(tmp_path):
     assert counts(tmp_path, wild)["row"] == 3
 
 
+def test_a_full_disk_is_one_sentence_and_loses_no_finished_shard(tmp_path, monkeypatch, capsys):
+    wild_project(tmp_path, rows=200, shards=2)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(module, "write_rows", full)
+    monkeypatch.setattr(sys, "argv", ["seam", "wild", "screen"])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().err == (
+        "seam: the disk is full. Make room, then start again: what was finished is kept.\n"
+    )
+    assert len(results(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("wrong", [{"workers": 0}, {"annotated": 0}, {"corpora": []}])
+def test_settings_that_leave_nothing_to_do_are_refused(tmp_path, wrong):
+    with pytest.raises(SeamError, match=rf"params.yaml: .*{next(iter(wrong))}"):
+        wild_project(tmp_path, **wrong)
+
+
 def test_a_half_written_result_is_made_anew(tmp_path):
     wild = one_corpus(tmp_path)
     write_parquet(tmp_path / "corpus" / "a.parquet", [chat("a", KEPT)])
@@ -175,7 +218,7 @@ def test_damaged_shards_nulls_and_huge_messages_are_counted(tmp_path):
     ]
     good = write_parquet(tmp_path / "corpus" / "good.parquet", rows)
     (tmp_path / "corpus" / "bad.parquet").write_bytes(good.read_bytes()[:-50])
-    screen(tmp_path, wild)
+    assert screen(tmp_path, wild) == ["own/bad.parquet"]
     found = counts(tmp_path, wild)
     assert (found["shard"], found["unreadable_shard"], found["row"]) == (2, 1, 5)
     assert (found["no_text"], found["other_language"]) == (1, 1)
@@ -197,6 +240,55 @@ def test_messages_without_an_id_are_named_by_their_digest(tmp_path):
     screen(tmp_path, wild)
     (row,) = read_rows(wild.folder(tmp_path) / "candidates.jsonl", Candidate)
     assert len(row.hash) == 32 and row.hash != "a"
+
+
+def test_a_name_that_could_be_words_of_a_message_is_not_written(tmp_path):
+    wild = one_corpus(tmp_path)
+    wild.known["own"] = msgspec.structs.replace(PLAIN, id="conversation", turns="conversation")
+    rows = [{"conversation": KEPT, "language": "English"}]
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "a.jsonl").write_text(json.dumps(rows[0]) + "\n", encoding="utf-8")
+    screen(tmp_path, wild)
+    (row,) = read_rows(wild.folder(tmp_path) / "candidates.jsonl", Candidate)
+    assert row.hash == sha256(KEPT.encode()).hexdigest()[:32]
+
+
+def test_an_unreadable_shard_is_tried_again(tmp_path, monkeypatch):
+    wild = one_corpus(tmp_path)
+    for name in ("a", "b"):
+        write_parquet(tmp_path / "corpus" / f"{name}.parquet", [chat(name, KEPT)])
+    with monkeypatch.context() as patch:
+        real = corpus._read_parquet
+
+        def failing(path, columns):
+            if path.stem == "b":
+                raise OSError("Input/output error")
+            return real(path, columns)
+
+        patch.setattr(corpus, "_read_parquet", failing)
+        screen(tmp_path, wild)
+        assert counts(tmp_path, wild)["unreadable_shard"] == 1
+    screen(tmp_path, wild)
+    assert counts(tmp_path, wild)["unreadable_shard"] == 0
+
+
+def test_a_corpus_without_a_word_of_english_is_an_error(tmp_path):
+    wild = one_corpus(tmp_path)
+    write_parquet(tmp_path / "corpus" / "a.parquet", [chat("a", KEPT, "english")])
+    with pytest.raises(SeamError, match="own: none of its 1 rows is in English"):
+        screen(tmp_path, wild)
+
+
+def test_workers_end_with_a_killed_screen(tmp_path):
+    wild_project(tmp_path, rows=8_000, shards=4, workers=2)
+    command = [sys.executable, "-c", "from seam_lib.cli import main; main()", "wild", "screen"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE
+    )
+    while not results(tmp_path) and process.poll() is None:
+        time.sleep(0.002)
+    process.kill()
+    process.communicate(timeout=60)  # the pipe closes when the last of its holders has ended
 
 
 def test_duplicates_are_dropped_across_corpora(tmp_path):

@@ -3,7 +3,9 @@
 Commands import what they need when they run, so that `seam --help` answers at once.
 """
 
+import errno
 import sys
+from typing import NoReturn
 
 import typer
 from rich.console import Console
@@ -33,9 +35,18 @@ for part in (paper, build, infer, score, review, report, trial, claims, specimen
 
 
 def main() -> None:
-    """Run the command line; a `SeamError` becomes one clear message and exit status 2."""
+    """Run the command line; what a user can mend becomes one clear message and exit status 2."""
     try:
         app()
     except SeamError as error:
-        Console(stderr=True, soft_wrap=True).print(f"seam: {error}", markup=False, highlight=False)
-        sys.exit(2)
+        fail(str(error))
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        fail("the disk is full. Make room, then start again: what was finished is kept.")
+
+
+def fail(message: str) -> NoReturn:
+    """Say what is wrong on standard error and end with status 2."""
+    Console(stderr=True, soft_wrap=True).print(f"seam: {message}", markup=False, highlight=False)
+    sys.exit(2)

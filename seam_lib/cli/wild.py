@@ -27,7 +27,8 @@ def screen() -> None:
 
     root = find_root()
     wild = load_params(root).wild
-    run(root, wild)
+    for shard in run(root, wild):
+        typer.echo(f"left out, cannot be read: {shard}. Fetch it and start again.", err=True)
     typer.echo((wild.folder(root) / "screen.csv").read_text(encoding="utf-8"), nl=False)
 
 

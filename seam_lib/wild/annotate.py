@@ -51,11 +51,11 @@ def draw_sample(root: Path, wild: WildParams) -> dict[str, Judgement]:
     return {f"wild-{number:03d}": row for number, row in enumerate(chosen, start=1)}
 
 
-def check_sample(root: Path, wild: WildParams, answers: Iterable[Answer]) -> None:
-    """See that an annotator's file is about this audit's sample.
+def check_sample(root: Path, wild: WildParams, answers: Sequence[Answer]) -> None:
+    """See that an annotator's file is about this audit's sample, and about all of it.
 
     Raises:
-        SeamError: It is about other messages.
+        SeamError: It is about other messages, or leaves some out: skipped ones are no random loss.
     """
     sample = {name: row.hash for name, row in draw_sample(root, wild).items()}
     for answer in answers:
@@ -64,6 +64,11 @@ def check_sample(root: Path, wild: WildParams, answers: Iterable[Answer]) -> Non
                 f"{answer.audit_id} of annotator {answer.annotator} is not in the sample of "
                 f"{wild.name!r}. Set wild.name in params.yaml to the audit that was annotated."
             )
+    if left := sample.keys() - {answer.audit_id for answer in answers}:
+        raise SeamError(
+            f"annotator {answers[0].annotator} has not answered {len(left)} of the {len(sample)} "
+            f"messages, {min(left)} first. Finish them on the page, and export once more."
+        )
 
 
 def sampled(audit_id: str, row: Judgement) -> Sampled:

@@ -3,7 +3,6 @@
 Everything here works on 2 x 2 tables of counts, rows annotator A (yes, no), columns annotator B.
 """
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,12 +14,17 @@ import pandas as pd
 
 from seam_lib import stats
 from seam_lib.errors import SeamError
-from seam_lib.files import write_text
+from seam_lib.files import csv_rows, write_text
 
 Table = npt.NDArray[np.int64]
 
 #: The published columns of a table, row by row.
 CELLS = ("both_yes", "only_a", "only_b", "both_no")
+#: The columns of an annotator's file.
+COLUMNS = (
+    *("audit_id", "hash", "kind", "corpus", "msglen", "truncated"),
+    *("annotator", "genuine_paste", "artifact_first"),
+)
 STATISTICS = {"raw": stats.agreement, "kappa": stats.cohen_kappa, "AC1": stats.gwet_ac1}
 
 
@@ -54,30 +58,29 @@ def read_answers(path: Path) -> list[Answer]:
         Its rows, one a message.
 
     Raises:
-        SeamError: A row is incomplete, contradicts itself or comes twice; names file and line.
+        SeamError: A row is incomplete, contradicts itself or comes twice, or there is none; names
+            file and line.
     """
     answers: dict[str, Answer] = {}
-    try:
-        rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
-    except OSError as error:
-        raise SeamError(f"{path}: cannot be read: {error.strerror}.") from None
-    for line, row in enumerate(rows, start=2):
+    for place, row in csv_rows(path, COLUMNS):
         filled = {name: value for name, value in row.items() if value}
         try:
             answer = msgspec.convert(filled, Answer, strict=False)
         except msgspec.ValidationError as error:
             raise SeamError(
-                f"{path}:{line}: {error}. Open the annotation page again, answer what "
-                "is left, and export once more."
+                f"{place}: {error}. Open the annotation page again, answer what is left, and "
+                "export once more."
             ) from None
         if answer.genuine_paste != (answer.artifact_first is not None):
             raise SeamError(
-                f"{path}:{line}: {answer.audit_id}: artifact_first is to be answered after a yes "
-                "to genuine_paste, and only then."
+                f"{place}: {answer.audit_id}: artifact_first is to be answered after a yes to "
+                "genuine_paste, and only then."
             )
         if answer.audit_id in answers:
-            raise SeamError(f"{path}:{line}: {answer.audit_id} comes twice: remove one row.")
+            raise SeamError(f"{place}: {answer.audit_id} comes twice: remove one row.")
         answers[answer.audit_id] = answer
+    if not answers:
+        raise SeamError(f"{path}: no answers. Answer on the annotation page, and export once more.")
     return list(answers.values())
 
 
@@ -93,8 +96,13 @@ def cross(a: Sequence[Answer], b: Sequence[Answer]) -> dict[str, Table]:
         both call genuine.
 
     Raises:
-        SeamError: They did not annotate the same messages.
+        SeamError: They did not annotate the same messages, or they are one person.
     """
+    if both := {answer.annotator for answer in a} & {answer.annotator for answer in b}:
+        raise SeamError(
+            f"both files are by annotator {min(both)}: that shows no agreement. Give two people's "
+            "files; if they chose the same code, change it in one."
+        )
     of_b = {answer.audit_id: answer for answer in b}
     apart = {answer.audit_id: answer.hash for answer in a}.items() ^ {
         answer.audit_id: answer.hash for answer in b
@@ -142,10 +150,13 @@ def agreement(tables: Mapping[str, Table], draws: int, seed: int) -> pd.DataFram
         seed: Seeds them.
 
     Returns:
-        A row a question and statistic: its value and its 95% percentile bootstrap interval.
+        A row a question and statistic: its value and its 95% percentile bootstrap interval. A
+        question that concerns no message has none.
     """
     rows = []
     for question, table in tables.items():
+        if not table.any():
+            continue
         for name, statistic in STATISTICS.items():
             low, high = agreement_interval(table, statistic, draws, seed)
             rows.append((question, int(table.sum()), name, statistic(table), low, high))
@@ -165,11 +176,13 @@ def agreement_interval(
 
     Returns:
         The bounds. Resamples in which the statistic is undefined, since all messages fell into
-        one category, are left out.
+        one category, are left out; where all are, so are the bounds (NaN).
     """
     n = int(table.sum())
     samples = np.random.default_rng(seed).multinomial(n, table.ravel() / n, size=draws)
-    low, high = np.nanpercentile([statistic(row.reshape(2, 2)) for row in samples], [2.5, 97.5])
+    values = np.array([statistic(row.reshape(2, 2)) for row in samples])
+    defined = values[~np.isnan(values)]
+    low, high = np.percentile(defined, [2.5, 97.5]) if defined.size else (np.nan, np.nan)
     return float(low), float(high)
 
 

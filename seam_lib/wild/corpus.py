@@ -4,6 +4,7 @@ A corpus is a folder of parquet or JSON Lines files. One on the Hugging Face hub
 such a folder; the synthetic one is made there. `CorpusParams` names the columns of its rows.
 """
 
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -77,7 +78,8 @@ def shards(root: Path, corpus: CorpusParams) -> list[Path]:
         return make_corpus(folder, corpus.synthetic)
     if corpus.hub and not folder.exists():
         download(corpus.hub, corpus.revision, folder)
-    found = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
+    files = (path for path in folder.rglob("*") if not path.is_dir())
+    found = sorted(path for path in files if path.suffix in SUFFIXES)
     if not found:
         raise SeamError(
             f"{corpus.folder}: no .parquet or .jsonl file. Put the corpus there, or mend its "
@@ -115,9 +117,12 @@ def download(repository: str, revision: str | None, folder: Path) -> None:
             "set HF_TOKEN to a token of that account and run this again."
         ) from None
     except OSError as error:
+        cause: BaseException = error
+        while cause.__context__:  # the client wraps what happened, layer by layer
+            cause = cause.__context__
         raise SeamError(
-            f"{repository}: cannot be downloaded: {str(error).splitlines()[0]}. What has arrived "
-            "is kept: run this again, or copy the shards into the corpus's folder by hand."
+            f"{repository}: cannot be downloaded: {str(cause).rstrip('.')}. What has arrived is "
+            "kept: run this again, or copy the shards into the corpus's folder by hand."
         ) from None
     partial.rename(folder)
 
@@ -134,17 +139,32 @@ def read_turns(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
 
     Raises:
         UnreadableShardError: The file is damaged, at its start or anywhere later.
-        SeamError: A column, or a part of the turns, is missing.
+        SeamError: A column, or a part of the turns, is missing or holds something else.
     """
+    read = _read_parquet if path.suffix == ".parquet" else _read_json_lines
     try:
-        if path.suffix == ".parquet":
-            yield from _read_parquet(path, corpus)
-        else:
-            yield from _read_json_lines(path, corpus)
+        for batch, turns in enumerate(read(path, corpus)):
+            if batch == 0 and _all_json_turns(turns.texts, corpus):
+                raise SeamError(
+                    f"{path.name}: {corpus.turns!r} holds turns written out as JSON text. Store "
+                    "them as lists of turns, or let `turns` name the column of the message itself."
+                )
+            yield turns
     except (pa.ArrowException, OSError) as error:
+        reason = str(error).partition("\n")[0]
         raise UnreadableShardError(
-            f"{path.name}: damaged: {str(error).splitlines()[0]}. Fetch this shard again."
+            f"{path.name}: cannot be read: {reason}. Fetch this shard again."
         ) from None
+
+
+def _all_json_turns(texts: pa.Array, corpus: CorpusParams) -> bool:
+    """Whether what should be messages are lists of turns, all of them: one may be pasted."""
+    decoder = msgspec.json.Decoder(list[dict[str, Any]])
+    try:
+        lists = (decoder.decode(text.as_py()) for text in texts)
+        return len(texts) > 0 and all(turns and corpus.role in turns[0] for turns in lists)
+    except (msgspec.DecodeError, RecursionError):
+        return False
 
 
 def read_messages(path: Path, corpus: CorpusParams, rows: Collection[int]) -> dict[int, str]:
@@ -176,11 +196,9 @@ def decode(text: bytes) -> str:
 
 def _read_parquet(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
     # Buffering ahead would hold the whole file: memory must not grow with the shard.
-    with pq.ParquetFile(path, pre_buffer=False) as file:
+    with pq.ParquetFile(path, pre_buffer=False, page_checksum_verification=True) as file:
         _check_columns(path, corpus, file.schema_arrow.names)
-        turns = file.schema_arrow.field(corpus.turns).type
-        if pa.types.is_nested(turns):
-            _check_turn(path, corpus, [field.name for field in turns.value_type.fields])
+        _check_types(path, corpus, file.schema_arrow)
         leaves = parquet_leaves(file, corpus)
         start = 0
         for batch in file.iter_batches(BATCH, columns=leaves, use_threads=False):
@@ -195,6 +213,30 @@ def _check_columns(path: Path, corpus: CorpusParams, present: Collection[str]) -
                 f"{path.name}: no column {name!r}; it has {', '.join(map(repr, present))}. "
                 "Mend the corpus's columns under wild.known in params.yaml."
             )
+
+
+def _check_types(path: Path, corpus: CorpusParams, schema: pa.Schema) -> None:
+    names = (corpus.id, corpus.turns, corpus.language)
+    kinds = {name: schema.field(name).type for name in names if name is not None}
+    if pa.types.is_struct(turn := getattr(kinds[corpus.turns], "value_type", pa.null())):
+        parts = {field.name: field.type for field in turn.fields}
+        _check_turn(path, corpus, parts)
+        del kinds[corpus.turns]
+        kinds |= {f"{corpus.turns}.{name}": parts[name] for name in (corpus.role, corpus.content)}
+    for name, kind in kinds.items():
+        numeric = name == corpus.id and not pa.types.is_nested(kind)
+        if not numeric and not _is_text(kind):
+            raise SeamError(
+                f"{path.name}: {name!r} holds {kind}, which the screen cannot read as text. "
+                "Mend the corpus's columns under wild.known in params.yaml."
+            )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    types = pa.types
+    tests = types.is_string, types.is_large_string, types.is_binary, types.is_large_binary
+    return types.is_null(kind) or any(test(kind) for test in tests)
 
 
 def _check_turn(path: Path, corpus: CorpusParams, present: Collection[str]) -> None:
@@ -231,6 +273,7 @@ def _turns(batch: pa.RecordBatch, rows: npt.NDArray[np.int64], corpus: CorpusPar
     ids = pa.nulls(len(owners), pa.string())
     if corpus.id is not None:
         ids = batch.column(corpus.id).take(pa.array(owners)).cast(pa.string())
+        ids.validate(full=True)  # what is not UTF-8 is damage here
     other = len(english) - int(english.sum())
     skipped = Counter(other_language=other, no_text=len(english) - other - len(owners))
     return Turns(rows[owners], ids, texts, skipped)
@@ -259,7 +302,7 @@ def _true(mask: pa.Array) -> npt.NDArray[np.bool_]:
 def _read_json_lines(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
     """The same from JSON Lines; a line that holds no JSON object is counted as `bad_line`."""
     decoder = msgspec.json.Decoder(dict[str, Any])
-    checked = False
+    checked = False  # on the first row that has turns
     with path.open("rb") as lines:
         numbered = enumerate(lines)
         while chunk := list(islice(numbered, BATCH)):
@@ -267,14 +310,13 @@ def _read_json_lines(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
             kept: list[tuple[int, str | None, bytes]] = []
             for number, line in chunk:
                 try:
-                    row = decoder.decode(line)
-                except msgspec.DecodeError:
-                    skipped["bad_line"] += 1
+                    row = decoder.decode(line.removeprefix(BOM_UTF8))
+                except (msgspec.DecodeError, RecursionError):
+                    skipped["bad_line"] += bool(line.strip())
                     continue
                 if not checked:
-                    _check_columns(path, corpus, row)
-                    checked = True
-                text = _first_user_text(path, row.get(corpus.turns), corpus)
+                    checked = _check_row(path, corpus, row)
+                text = _first_user_text(row.get(corpus.turns), corpus)
                 if corpus.language is not None and row.get(corpus.language) != corpus.english:
                     skipped["other_language"] += 1
                 elif not text:
@@ -291,13 +333,22 @@ def _read_json_lines(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
             )
 
 
-def _first_user_text(path: Path, turns: object, corpus: CorpusParams) -> str | None:
+def _check_row(path: Path, corpus: CorpusParams, row: dict[str, Any]) -> bool:
+    """Check the names of a row's parts; whether it has any turn to check."""
+    _check_columns(path, corpus, row)
+    turns = row[corpus.turns]
+    if isinstance(turns, list) and turns:
+        parts = [name for turn in turns if isinstance(turn, dict) for name in turn]
+        _check_turn(path, corpus, dict.fromkeys(parts))
+    return bool(turns)
+
+
+def _first_user_text(turns: object, corpus: CorpusParams) -> str | None:
     """The first user turn's text; None if there is none."""
     if not isinstance(turns, list):
         return turns if isinstance(turns, str) else None
     for turn in turns:
-        _check_turn(path, corpus, turn if isinstance(turn, dict) else ())
-        if turn[corpus.role] == corpus.user:
-            content = turn[corpus.content]
+        if isinstance(turn, dict) and turn.get(corpus.role) == corpus.user:
+            content = turn.get(corpus.content)
             return content if isinstance(content, str) else None
     return None

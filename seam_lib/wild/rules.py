@@ -23,11 +23,13 @@ MAX_TAIL = 500
 MIN_TAIL = 3
 #: So much of a region's beginning and of its end is read: 5 MB cost no more than 5 kB.
 WINDOW = 1_000
-#: Share of symbols and digits: English prose stays below 0.04, code and tables above 0.08.
+#: Share of symbols and digits: of our benchmark's artifacts, 47 of 48 of prose stay below it, and
+#: 30 of 32 of code above it.
 STRUCTURED_SHARE = 0.06
 #: A sentence that names an identifier or two is still a sentence.
 MAX_TAIL_SYMBOLS = 0.15
-#: Share of words that lay down what is wanted: articles, letters and stories stay below 0.02.
+#: Share of words that lay down what is wanted: none of our benchmark's 96 artifacts reaches it, and
+#: all of our made-up specifications exceed it.
 SPECIFICATION_SHARE = 0.06
 
 Kind = Literal["paste_with_tail", "fence_trailing"]

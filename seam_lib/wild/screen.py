@@ -6,6 +6,8 @@ independent, so the number of workers and the engine change the time and nothing
 """
 
 import os
+import re
+import signal
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,9 +15,10 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from hashlib import sha256
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import get_args
+from threading import Thread
+from typing import Any, get_args
 
 import msgspec
 import numpy as np
@@ -45,6 +48,9 @@ STEPS = (
     *rules.KINDS,
     *get_args(dedupe.Verdict),
 )
+
+#: What may name a conversation in tracked files; anything else could be words of a message.
+_NAME = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 
 _RESULT = pa.schema(
     {
@@ -78,21 +84,25 @@ class Job:
     result: Path
 
 
-def screen(root: Path, wild: WildParams) -> None:
+def screen(root: Path, wild: WildParams) -> list[str]:
     """Screen the corpora and write `candidates.jsonl` and `screen.csv` into the audit's folder.
 
     Args:
         root: The project's folder.
         wild: What is screened, and by how many workers.
 
+    Returns:
+        The shards that cannot be read and are left out, as corpus/shard.
+
     Raises:
         SeamError: A corpus is unknown, cannot be had, lacks a column, or has no readable shard.
     """
     jobs = [job for name in wild.corpora for job in jobs_of(root, wild, name)]
     done = shown(run(jobs, wild.engine, wild.workers), "screen", len(jobs))
-    candidates, counts = collect(done)
+    candidates, counts, unreadable = collect(done)
     write_rows(wild.folder(root) / "candidates.jsonl", candidates)
     write_text(wild.folder(root) / "screen.csv", report(counts))
+    return unreadable
 
 
 def jobs_of(root: Path, wild: WildParams, name: str) -> list[Job]:
@@ -128,13 +138,25 @@ def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[Job]:
     else:
         # Arrow keeps threads, which a forked child would lose: start clean interpreters.
         try:
-            with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker) as pool:
                 yield from pool.map(screen_shard, jobs)
         except BrokenProcessPool:
             raise SeamError(
                 "a worker of the screen was killed, most likely for lack of memory. Lower "
                 "wild.workers in params.yaml and start again: finished shards are kept."
             ) from None
+
+
+def _start_worker() -> None:
+    """Leave Ctrl-C to the screen, and end when it is killed: a worker waits for work forever."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def wait() -> None:
+        if parent := parent_process():
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
 
 
 def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
@@ -145,9 +167,12 @@ def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
             "wild.engine is ray, but Ray is not there: pip install 'seam-lib[cluster]'"
         ) from None
 
-    def screen_row(row: dict[str, int]) -> dict[str, int]:
-        screen_shard(jobs[row["id"]])
-        return row
+    def screen_row(row: dict[str, Any]) -> dict[str, Any]:
+        try:
+            screen_shard(jobs[row["id"]])
+        except SeamError as error:  # Ray would wrap it in errors of its own
+            return row | {"error": str(error)}
+        return row | {"error": ""}
 
     here = None if "RAY_ADDRESS" in os.environ else workers
     with ray.init(num_cpus=here, include_dashboard=False, log_to_driver=False):
@@ -156,11 +181,16 @@ def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
         context.execution_options.preserve_order = True
         shards = ray.data.range(len(jobs), override_num_blocks=len(jobs))
         for row in shards.map(screen_row).iter_rows():
+            if row["error"]:
+                raise SeamError(row["error"])
             yield jobs[row["id"]]
 
 
 def screen_shard(job: Job) -> Job:
-    """Screen one shard and write its result, unless an earlier run has written the same one."""
+    """Screen one shard and write its result, unless an earlier run has written the same one.
+
+    A shard that cannot be read is tried again by the next run: it may have been the disk.
+    """
     state = job.path.stat()
     code = corpora, rules, dedupe, sys.modules[__name__]
     made_from = stamp(*code, job.columns, state.st_size, state.st_mtime_ns)
@@ -172,7 +202,7 @@ def screen_shard(job: Job) -> Job:
         for turns in corpora.read_turns(job.path, job.columns):
             found += screen_turns(turns, counts)
     except corpora.UnreadableShardError:
-        counts, found = Counter(shard=1, unreadable_shard=1), []
+        counts, found, made_from = Counter(shard=1, unreadable_shard=1), [], b""
     columns = zip(*found, strict=True) if found else [()] * len(_RESULT)
     arrays = [pa.array(values, field.type) for values, field in zip(columns, _RESULT, strict=True)]
     metadata = {b"counts": msgspec.json.encode(counts)}
@@ -207,7 +237,8 @@ def screen_turns(turns: corpora.Turns, counts: Counter[str]) -> list[tuple[objec
         counts[seam.kind] += 1
         words = dedupe.normal_words(message)
         signature = dedupe.sign(dedupe.shingle_hashes(words)).tobytes()
-        name = conversation or sha256(text).hexdigest()[:32]
+        named = conversation is not None and _NAME.fullmatch(conversation)
+        name = conversation if named else sha256(text).hexdigest()[:32]
         found.append(
             (row, name, seam.kind, len(message), seam.tail, dedupe.digest(words), signature)
         )
@@ -224,24 +255,29 @@ def _possible(texts: pa.Array, counts: Counter[str]) -> npt.NDArray[np.int64]:
     return possible
 
 
-def collect(done: Iterable[Job]) -> tuple[list[Candidate], dict[str, Counter[str]]]:
+def collect(
+    done: Iterable[Job],
+) -> tuple[list[Candidate], dict[str, Counter[str]], list[str]]:
     """Put the shards' results together and drop near-duplicates, within and across corpora.
 
     Args:
         done: Finished jobs, in order; each is read as soon as it is there.
 
     Returns:
-        The unique candidates, and each corpus's count of every step.
+        The unique candidates, each corpus's count of every step, and the shards left out.
 
     Raises:
-        SeamError: A corpus has no readable shard.
+        SeamError: A corpus has no readable shard, or nothing in English.
     """
     index = dedupe.Index()
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    candidates = []
+    candidates, unreadable = [], []
     for job in done:
         table = pq.read_table(job.result)
-        counts[job.corpus].update(msgspec.json.decode(table.schema.metadata[b"counts"]))
+        of_shard = msgspec.json.decode(table.schema.metadata[b"counts"])
+        counts[job.corpus].update(of_shard)
+        if "unreadable_shard" in of_shard:
+            unreadable.append(f"{job.corpus}/{job.shard}")
         for row in table.to_pylist():
             verdict = index.add(row.pop("digest"), np.frombuffer(row.pop("signature"), np.uint32))
             counts[job.corpus][verdict] += 1
@@ -253,7 +289,12 @@ def collect(done: Iterable[Job]) -> tuple[list[Candidate], dict[str, Counter[str
                 f"{name}: none of its {count['shard']} shards can be read. Fetch the corpus again, "
                 "or mend its `folder` under wild.known in params.yaml."
             )
-    return candidates, counts
+        if count["other_language"] and not count["english_first_turn"]:
+            raise SeamError(
+                f"{name}: none of its {count['row']} rows is in English. Mend its `language` and "
+                "`english`, the word that stands there, under wild.known in params.yaml."
+            )
+    return candidates, counts, unreadable
 
 
 def report(counts: dict[str, Counter[str]]) -> str:
