@@ -1,4 +1,4 @@
-"""SEAM: measure absorption, a user's remark returned inside the text a model was asked to edit.
+"""SEAM: measure absorption, a user's comment returned inside the text a model was asked to edit.
 
 The way of the data, from an item of a corpus to a table; in brackets the files between::
 

@@ -28,7 +28,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
-    help="SEAM: does a model return the user's remark inside the text it was asked to edit?",
+    help="SEAM: does a model return the user's comment inside the text it was asked to edit?",
 )
 for part in (paper, build, infer, score, review, report, trial, claims, specimens, wild):
     part.register(app)
