@@ -2,7 +2,7 @@
 
 The way of the data, from an item of a corpus to a table; in brackets the files between::
 
-    sources -> build (comments, compose, invariants)         [data/benchmark]
+    sources -> build (comments, compose, invariants)         [data/benchmark, see `benchmark`]
             -> infer (plan, limits, providers, traces)       [data/traces, data/outputs]
             -> score (artifact, cascade, nli)                [data/labels]
             -> labels -> analysis (stats) -> tables, figures
