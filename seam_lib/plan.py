@@ -88,6 +88,7 @@ class Estimate(msgspec.Struct, frozen=True):
     output_tokens: int
     at_most: int
     seconds: float
+    seconds_at_most: float
     speed: float
     measured: bool
     usd: float | None
@@ -271,13 +272,15 @@ def estimate(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) ->
     priced = price(settings, 0, 0) is not None
     measured = _speed(log)
     speed = measured or TOKENS_PER_SECOND
+    at_most = sum(request.max_tokens for _, request in pairs)
     pace = 60 * len(pairs) / (settings.requests_per_minute or math.inf)
     return Estimate(
         calls=len(pairs),
         input_tokens=round(tokens_in),
         output_tokens=round(tokens_out),
-        at_most=sum(request.max_tokens for _, request in pairs),
+        at_most=at_most,
         seconds=max(tokens_out / speed / settings.concurrency, pace),
+        seconds_at_most=max(at_most / speed / settings.concurrency, pace),
         speed=speed,
         measured=measured is not None,
         usd=price(settings, tokens_in, tokens_out),

@@ -133,6 +133,7 @@ def test_a_dry_run_estimates_open_cases_only() -> None:
     assert plan.calls == len(rest)
     assert plan.input_tokens == round(sum(len(c.message) for c in rest) / 4)
     assert plan.at_most == 100 * len(rest)
+    assert plan.seconds_at_most == pytest.approx(plan.at_most / plan.speed / RUN.concurrency)
     assert plan.usd is not None
     assert plan.usd_at_most is not None
     assert plan.usd < plan.usd_at_most

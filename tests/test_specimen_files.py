@@ -93,7 +93,7 @@ def test_runs_are_read_together(project) -> None:
 
 
 def test_what_is_missing_is_named_with_its_remedy(project) -> None:
-    for run, words in (("unscored", "no such file"), ("nobody", "has no run 'nobody'")):
+    for run, words in (("unscored", "no such file"), ("nobody", "no run 'nobody'")):
         result = seam("specimens", "export", run)
         assert isinstance(result.exception, SeamError) and words in str(result.exception)
     (project / "data/labels/pretended.meta.json").unlink()

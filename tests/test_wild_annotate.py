@@ -131,6 +131,8 @@ def test_the_address_chooses_the_annotator(opened):
 
 
 def test_two_tabs_of_one_annotator_lose_no_answer(opened):
+    from selenium.webdriver.support.ui import WebDriverWait
+
     driver = opened("tabs")
     here = driver.current_window_handle
     driver.switch_to.new_window("tab")
@@ -138,6 +140,9 @@ def test_two_tabs_of_one_annotator_lose_no_answer(opened):
     press(driver, "n")
     driver.close()
     driver.switch_to.window(here)
+    WebDriverWait(driver, 60, 0.1).until(
+        lambda browser: text(browser, "done") == "tabs: 1 of 4 answered"
+    )
     driver.find_elements("css selector", "#strip button")[1].click()
     press(driver, "n")
     assert text(driver, "done") == "tabs: 2 of 4 answered"

@@ -110,8 +110,10 @@ def show_estimate(run: Run) -> Estimate:
     console.print(f"  calls   {plan.calls}, if none must be repeated")
     console.print(f"  tokens  about {plan.input_tokens:,} in and {plan.output_tokens:,} out;")
     console.print(f"          with loops and hidden reasoning at most {plan.at_most:,} out")
+    most = timespan(plan.seconds_at_most)
+    console.print(f"  time    about {timespan(plan.seconds)}, with one call a case at most {most};")
     console.print(
-        f"  time    about {timespan(plan.seconds)}: {plan.speed:.0f} tokens a second and call "
+        f"          {plan.speed:.0f} tokens a second and call "
         f"({'measured' if plan.measured else 'assumed'}), {run.settings.concurrency} at once"
     )
     console.print(f"  cost    {cost_words(run, plan)}")
