@@ -4,6 +4,7 @@ A table has two bodies: `data`, plain values at full use, and `display`, the cel
 prints them. Percentages are printed with one decimal, levers as in Table 3.
 """
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,8 @@ TABLE6_SOURCES = (
 )
 #: What readers see where there is no value; machines get an empty cell.
 NONE = "–"
+#: Cells that readers compare from row to row: numbers, intervals, and counts "k of n".
+NUMERIC = re.compile(r"[-+]?[\d.∞–\[][-+\d.,%×∞–\[\]/ ]*(of \d+| ns)?")
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,14 @@ def write_tables(folder: Path, tables: list[Table]) -> None:
 
 
 def markdown(frame: pd.DataFrame) -> str:
-    """A frame of strings as a Markdown table; bars in cells are escaped, line ends are spaces."""
-    rows = [list(frame.columns), ["---"] * len(frame.columns), *frame.values.tolist()]
-    cells = ((" ".join(str(c).splitlines()).replace("|", "\\|") for c in row) for row in rows)
+    """A frame as a Markdown table: numbers to the right, bars escaped, line ends as spaces."""
+    rows = frame.values.tolist()
+    columns = zip(*rows, strict=True) if rows else [["nothing"]] * len(frame.columns)
+    marks = ["---:" if all(NUMERIC.fullmatch(str(c)) for c in col) else "---" for col in columns]
+    cells = (
+        (" ".join(str(cell).splitlines()).replace("|", "\\|") for cell in row)
+        for row in [list(frame.columns), marks, *rows]
+    )
     return "".join(f"| {' | '.join(row)} |\n" for row in cells)
 
 
