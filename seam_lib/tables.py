@@ -51,7 +51,7 @@ TABLE6_SOURCES = (
 #: What readers see where there is no value; machines get an empty cell.
 NONE = "–"
 #: Cells that readers compare from row to row: numbers, intervals, and counts "k of n".
-NUMERIC = re.compile(r"[-+]?[\d.∞–\[][-+\d.,%×∞–\[\]/ ]*(of \d+| ns)?")
+NUMERIC = re.compile(r"[-+]?[\d.∞–\[][-+\de.,%×∞–\[\]/ ]*(of \d+| ns)?")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,8 @@ def write_tables(folder: Path, tables: list[Table]) -> None:
             folder / f"{table.name}.csv", table.data.to_csv(index=False, lineterminator="\n")
         )
         write_text(folder / f"{table.name}.md", f"{markdown(table.display)}\n{table.caption}\n")
-        latex = table.display.to_latex(index=False, escape=True)
+        sides = "".join("lr"[right] for right in numeric(table.display))
+        latex = table.display.to_latex(index=False, escape=True, column_format=sides)
         for mark, command in (("×", r"$\times$"), ("→", r"$\to$"), ("∞", r"$\infty$")):
             latex = latex.replace(mark, command)
         write_text(folder / f"{table.name}.tex", latex)
@@ -80,13 +81,18 @@ def write_tables(folder: Path, tables: list[Table]) -> None:
 def markdown(frame: pd.DataFrame) -> str:
     """A frame as a Markdown table: numbers to the right, bars escaped, line ends as spaces."""
     rows = frame.values.tolist()
-    columns = zip(*rows, strict=True) if rows else [["nothing"]] * len(frame.columns)
-    marks = ["---:" if all(NUMERIC.fullmatch(str(c)) for c in col) else "---" for col in columns]
+    marks = ["---:" if right else "---" for right in numeric(frame)]
     cells = (
         (" ".join(str(cell).splitlines()).replace("|", "\\|") for cell in row)
         for row in [list(frame.columns), marks, *rows]
     )
     return "".join(f"| {' | '.join(row)} |\n" for row in cells)
+
+
+def numeric(frame: pd.DataFrame) -> list[bool]:
+    """Which columns of a table hold nothing but numbers, and so stand to the right."""
+    columns = [frame.iloc[:, place] for place in range(frame.shape[1])]
+    return [len(cells) > 0 and all(NUMERIC.fullmatch(str(c)) for c in cells) for cells in columns]
 
 
 def percent(x: float) -> str:

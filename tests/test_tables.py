@@ -96,6 +96,16 @@ def test_markdown_stays_a_table_whatever_the_cells(tmp_path):
     assert lines[5:] == ["", "Any caption."]
 
 
+def test_numbers_stand_to_the_right():
+    frame = pd.DataFrame(
+        {"name": ["m", "–"], "n": [1, "–"], "interval": ["[1.0, 2.5]", "3.0 ns"],
+         "of": ["1 of 9", "2 of 9"], "p": ["8.3e-25", ".60"], "mixed": ["less", "1"]}
+    )  # fmt: skip
+    assert tables.numeric(frame) == [False, True, True, True, True, False]
+    assert tables.markdown(frame).splitlines()[1] == "| --- | ---: | ---: | ---: | ---: | --- |"
+    assert tables.numeric(frame[:0]) == [False] * 6
+
+
 def test_csv_comes_back(tmp_path):
     pd.testing.assert_frame_equal(read_back(AWKWARD, tmp_path), AWKWARD.data)
     assert b"\r" not in (tmp_path / "awkward.csv").read_bytes()
