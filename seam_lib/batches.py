@@ -35,8 +35,8 @@ class _Response(msgspec.Struct):
     body: Any
 
 
-class _Line(msgspec.Struct):
-    """One line of a batch's results."""
+class BatchResult(msgspec.Struct):
+    """One line of a batch's results; a line of the exported batch itself has no response."""
 
     custom_id: str
     response: _Response | None
@@ -101,7 +101,7 @@ def import_batch(run: Run, path: Path) -> tuple[int, int]:
     with open_log(run.traces) as log:
         check_settings(run, log.traces)
         attempts = by_case(cases, log.traces)
-        for number, line in files.numbered_rows(path, _Line):
+        for number, line in files.numbered_rows(path, BatchResult):
             case, answer = _find(by_id, line.custom_id, f"{path}:{number}")
             past = attempts[case.id]
             request = next_request(case, past, run.settings)
@@ -141,7 +141,7 @@ def _find(by_id: dict[str, Case], custom_id: str, where: str) -> tuple[Case, int
     return by_id[case_id], int(answer)
 
 
-def _trace(run: Run, case: Case, request: Request, line: _Line, attempt: int) -> Trace:
+def _trace(run: Run, case: Case, request: Request, line: BatchResult, attempt: int) -> Trace:
     """A result as a trace. Batches record when an answer was made, but not how long it took."""
     outcome: Reply | CallError
     created: object = None

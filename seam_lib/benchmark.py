@@ -1,7 +1,9 @@
 """The benchmark on disk: a folder of cases, one file for each licence partition."""
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from itertools import chain, zip_longest
 from pathlib import Path
 
 import msgspec
@@ -54,3 +56,15 @@ def stream_benchmark(path: Path) -> Iterator[Case]:
         )
     for file in files:
         yield from read_rows(file, Case)
+
+
+def deal_clusters(cases: Sequence[Case]) -> list[list[Case]]:
+    """The cases of each cluster, one cluster of each source in turn: any first few are mixed."""
+    clusters: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        clusters[case.composition_event_id].append(case)
+    sources: dict[str, list[list[Case]]] = defaultdict(list)
+    for cluster in clusters.values():
+        sources[cluster[0].source].append(cluster)
+    dealt = chain.from_iterable(zip_longest(*sources.values()))
+    return [cluster for cluster in dealt if cluster is not None]

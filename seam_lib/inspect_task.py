@@ -10,8 +10,7 @@ The log's results hold, for each condition, the absorption rate with its Wilson 
 the scorer's own name the planned paired differences with their Newcombe bounds.
 """
 
-from collections.abc import Iterable
-from itertools import groupby
+from collections.abc import Sequence
 from math import isnan, nan
 from typing import Any
 
@@ -31,7 +30,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import span
 
 from seam_lib.analysis import contrasts
-from seam_lib.benchmark import read_benchmark
+from seam_lib.benchmark import deal_clusters, read_benchmark
 from seam_lib.explain import evidence_of
 from seam_lib.labels import Record, label_set
 from seam_lib.nli import open_engine
@@ -71,13 +70,13 @@ def seam(benchmark: str = "embedded", nli: str = "off") -> Task:
     )
 
 
-def samples(cases: Iterable[Case]) -> list[Sample]:
-    """One sample a cluster, with its cases as metadata; neighbouring cases make a cluster."""
-    clusters = groupby(cases, key=lambda case: case.composition_event_id)
-    return [_sample(cluster, list(members)) for cluster, members in clusters]
+def samples(cases: Sequence[Case]) -> list[Sample]:
+    """One sample a cluster, with its cases as metadata; a limit takes of all sources in turn."""
+    return [_sample(cluster) for cluster in deal_clusters(cases)]
 
 
-def _sample(cluster: str, cases: list[Case]) -> Sample:
+def _sample(cases: list[Case]) -> Sample:
+    cluster = cases[0].composition_event_id
     return Sample(
         id=cluster,
         input=cases[0].message,

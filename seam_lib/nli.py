@@ -31,7 +31,7 @@ CLOSE = 1e-2
 BATCH_PAIRS = 32
 BATCH_TOKENS = 2048
 WAYS_OUT = (
-    "Three ways out: connect to the hub once and `pip install 'seam-lib[nli]'`; give a local "
+    "Three ways out: connect to the hub once and `pip install -e '.[nli]'`; give a local "
     "folder that holds the model (score.nli or --nli); or leave the tier out with --no-nli."
 )
 

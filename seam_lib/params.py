@@ -59,7 +59,7 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     benchmark: str  # a folder in data/benchmark
     provider: Literal["openai", "anthropic", "llamacpp"]
     model: str
-    base_url: Annotated[str, msgspec.Meta(pattern="^https?://")] | None = None  # another server
+    base_url: str | None = None  # the provider's own server by default
     key_env: str | None = None  # the environment variable that holds the key
 
     temperature: float | None = 0.0  # null: leave it out, for models that reject it
@@ -88,6 +88,8 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     server: ServerParams = ServerParams()  # llamacpp only
 
     def __post_init__(self) -> None:
+        if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
+            raise ValueError(f"base_url begins with http:// or https://, not {self.base_url!r}")
         if self.max_usd is not None and None in (self.price_in, self.price_out):
             raise ValueError("max_usd needs price_in and price_out (US dollars a million tokens)")
 

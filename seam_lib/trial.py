@@ -6,17 +6,15 @@ that the project's own pipeline reads.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from difflib import get_close_matches
-from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import yaml
 
-from seam_lib.benchmark import read_benchmark, write_benchmark
+from seam_lib.benchmark import deal_clusters, read_benchmark, write_benchmark
 from seam_lib.build import build_benchmark, write_report
 from seam_lib.errors import SeamError
 from seam_lib.files import write_text
@@ -116,13 +114,7 @@ def take_clusters(cases: Sequence[Case], limit: int) -> list[Case]:
     Raises:
         SeamError: It holds none.
     """
-    clusters: dict[str, list[Case]] = defaultdict(list)
-    for case in cases:
-        clusters[case.composition_event_id].append(case)
-    sources: dict[str, list[list[Case]]] = defaultdict(list)
-    for cluster in clusters.values():
-        sources[cluster[0].source].append(cluster)
-    dealt = [c for c in chain.from_iterable(zip_longest(*sources.values())) if c is not None]
+    dealt = deal_clusters(cases)
     taken: list[Case] = []
     for cluster in dealt:
         if len(taken) + len(cluster) > limit:

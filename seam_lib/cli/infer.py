@@ -49,7 +49,7 @@ def infer(
         run_view.show_export(the_run, export_batch, batches.export_batch(the_run, export_batch))
     else:
         if import_batch is not None:
-            run_view.show_import(*batches.import_batch(the_run, import_batch))
+            run_view.show_import(the_run, *batches.import_batch(the_run, import_batch))
             stopped = None
         else:
             stopped = run_view.call(the_run, limit)

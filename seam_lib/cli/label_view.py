@@ -106,7 +106,8 @@ def show_audit(console: Console, found: Audit, written: Path) -> None:
     """Print what readers' verdicts say about the scorer."""
     for tier, confirmed in found.confirmed.items():
         console.print(f"{tier}: {_share(confirmed)} of the positives read are confirmed")
-    console.print(f"missed: {_share(found.missed)} of the negatives read hold the comment")
+    if found.missed.n:
+        console.print(f"missed: {_share(found.missed)} of the negatives read hold the comment")
     if found.detected:
         estimate, low, high = found.detected
         console.print(

@@ -111,10 +111,13 @@ def show_estimate(run: Run) -> Estimate:
     console.print(f"  tokens  about {plan.input_tokens:,} in and {plan.output_tokens:,} out;")
     console.print(f"          with loops and hidden reasoning at most {plan.at_most:,} out")
     most = timespan(plan.seconds_at_most)
-    console.print(f"  time    about {timespan(plan.seconds)}, with one call a case at most {most};")
     console.print(
-        f"          {plan.speed:.0f} tokens a second and call "
-        f"({'measured' if plan.measured else 'assumed'}), {run.settings.concurrency} at once"
+        f"  time    about {timespan(plan.seconds)}, or {most} if every answer runs to its cap, at "
+        f"{plan.speed:.0f} tokens"
+    )
+    console.print(
+        f"          a second and call ({'measured' if plan.measured else 'assumed'}), "
+        f"{run.settings.concurrency} at once"
     )
     console.print(f"  cost    {cost_words(run, plan)}")
     return plan
@@ -142,9 +145,10 @@ def show_export(run: Run, path: Path, calls: int) -> None:
     console.print(f"Bring the results back with: seam infer {run.name} --import-batch RESULTS")
 
 
-def show_import(taken: int, left_out: int) -> None:
-    """Say what was taken from a batch's results."""
+def show_import(run: Run, taken: int, left_out: int) -> None:
+    """Say what was taken from a batch's results, and how the rest is asked."""
     console.print(f"{taken} attempts taken, {left_out} left out: already on record.")
+    console.print(f"What is still open: seam infer {run.name} --export-batch FILE")
 
 
 def show_health(run: Run) -> None:

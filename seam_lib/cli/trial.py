@@ -48,7 +48,7 @@ def trial(
 
     seam try embedded --limit 24                          a 135M model, offline, no key
 
-    seam try gpt-5-mini --limit 60 --set temperature=null     OPENAI_API_KEY must be set
+    seam try gpt-4.1-mini --limit 60                      OPENAI_API_KEY must be set
 
     seam try qwen3-8b --base-url http://localhost:8000/v1     vLLM, llama.cpp, any such server
 

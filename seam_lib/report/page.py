@@ -140,8 +140,8 @@ def lever_words(levers: pd.DataFrame) -> str:
     if levers.empty:
         return ""
     row = levers.iloc[0]
-    if np.isnan([row["lever"], row["low"]]).any():
-        return "Too little was absorbed for a lever, newline over boundary."
+    if np.isnan(row["low"]) or not np.isfinite(row["lever"]):
+        return "Too little was absorbed under boundary for a lever, newline over boundary."
     return (
         f"The lever, newline over boundary, is {lever(row['lever'])} (95% interval "
         f"{lever(row['low'])} to {lever(row['high'])}, by resampling examples)."

@@ -11,6 +11,9 @@ from seam_lib.score import LEXICAL_ONLY, Provenance
 from seam_lib.stats import LEVEL
 from seam_lib.tables import CONDITION_NAMES, percent, points
 
+#: With fewer comments, resampling them says nothing: their rates are too few to vary.
+FEW_COMMENTS = 10
+
 
 def cautions(result: RunResult) -> list[str]:
     """What must be said beside the numbers, the gravest first; a sentence or two each."""
@@ -131,6 +134,8 @@ def comment_words(sensitivity: pd.DataFrame) -> str:
     if sensitivity.empty:
         return "The benchmark has no casual comments under newline and boundary."
     row = sensitivity.iloc[0]
+    if row["comments"] < FEW_COMMENTS:
+        return f"The casual comments are {row['comments']} in number, too few to resample."
     return (
         f"The casual comments are {row['comments']} in number, each used with several texts. "
         f"Resampling whole comments puts the newline rate at [{percent(row['low'])}, "

@@ -164,7 +164,7 @@ def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
         import ray
     except ImportError:
         raise SeamError(
-            "wild.engine is ray, but Ray is not there: pip install 'seam-lib[cluster]'"
+            "wild.engine is ray, but Ray is not there: pip install -e '.[cluster]'"
         ) from None
 
     def screen_row(row: dict[str, Any]) -> dict[str, Any]:
