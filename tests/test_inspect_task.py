@@ -25,7 +25,7 @@ from seam_lib import compose
 from seam_lib.analysis import contrasts, rates
 from seam_lib.inspect_task import CASES, OUTPUTS, absorption, samples, seam
 from seam_lib.labels import Record, label_set
-from seam_lib.schema import TREATED, Case, Output
+from seam_lib.schema import SOURCES, TREATED, Case, Output
 from seam_lib.score import judge, to_label
 from seam_lib.stats import newcombe_paired, pair_counts
 
@@ -227,10 +227,11 @@ def test_an_explanation_names_tier_and_evidence_and_is_no_markup(log) -> None:
     assert told.metadata["newline"] == "lexical_witness"
 
 
-def test_samples_are_clusters_in_the_benchmark_s_order() -> None:
+def test_samples_are_clusters_and_any_first_few_are_of_all_sources() -> None:
     found = samples(BENCHMARK)
     assert len(found) == 96
-    assert [s.id for s in found] == CLUSTERS
+    assert {s.id for s in found} == set(CLUSTERS)
+    assert [str(s.id).partition(":")[0] for s in found[:12]] == 2 * list(SOURCES)
     assert all(len(s.metadata[CASES]) == 6 for s in found)
 
 

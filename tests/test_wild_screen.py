@@ -305,5 +305,5 @@ def test_duplicates_are_dropped_across_corpora(tmp_path):
 
 def test_ray_missing_is_one_clear_sentence(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(SeamError, match=r"seam-lib\[cluster\]"):
+    with pytest.raises(SeamError, match=r"\.\[cluster\]"):
         list(module.run([], "ray", 2))
