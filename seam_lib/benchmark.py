@@ -3,14 +3,17 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, replacing
 from seam_lib.schema import PARTITIONS, SOURCES, Case
+
+T = TypeVar("T")
 
 
 def write_benchmark(folder: Path, cases: Iterable[Case]) -> None:
@@ -66,5 +69,9 @@ def deal_clusters(cases: Sequence[Case]) -> list[list[Case]]:
     sources: dict[str, list[list[Case]]] = defaultdict(list)
     for cluster in clusters.values():
         sources[cluster[0].source].append(cluster)
-    dealt = chain.from_iterable(zip_longest(*sources.values()))
-    return [cluster for cluster in dealt if cluster is not None]
+    return list(deal(sources.values()))
+
+
+def deal(piles: Iterable[Iterable[T]]) -> Iterator[T]:
+    """Deal what several piles hold, one of each in turn, until all are empty."""
+    return (item for turn in zip_longest(*piles) for item in turn if item is not None)

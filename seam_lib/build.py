@@ -7,12 +7,12 @@ the sample, then of the conditions, so that a cluster's cases are neighbours.
 import hashlib
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, zip_longest
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
-from seam_lib.benchmark import stream_benchmark, write_benchmark
+from seam_lib.benchmark import deal, stream_benchmark, write_benchmark
 from seam_lib.comments import Comment, Deck, Pools, read_pools
 from seam_lib.compose import Condition, conditions, task_head
 from seam_lib.composition import report
@@ -84,8 +84,7 @@ def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
         thirds[(len(item.artifact) > low) + (len(item.artifact) > high)].append(item)
     for third in thirds:
         third.sort(key=lambda item: hashlib.sha256(item.cluster_id.encode()).hexdigest())
-    dealt = (item for turn in zip_longest(*thirds) for item in turn if item is not None)
-    return list(islice(dealt, count))
+    return list(islice(deal(thirds), count))
 
 
 def make_clusters(samples: Mapping[str, Sequence[Item]], pools: Pools, seed: int) -> list[Cluster]:

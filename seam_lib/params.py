@@ -182,6 +182,11 @@ def find_root(start: Path | None = None) -> Path:
     raise SeamError(f"{here}: not inside a SEAM project. Change into the clone's folder.")
 
 
+def is_trial(run: str) -> bool:
+    """Whether `seam try` made a run of this name."""
+    return run.startswith(TRIAL)
+
+
 def load_params(root: Path) -> Params:
     """Read params.yaml and check every key and type; runs that `seam try` made are runs as well.
 

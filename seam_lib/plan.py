@@ -12,7 +12,7 @@ import msgspec
 from seam_lib.benchmark import read_benchmark
 from seam_lib.errors import SeamError
 from seam_lib.limits import CHARS_PER_TOKEN, price, prompt_chars, worst_price
-from seam_lib.params import TRIAL, TRIED, RunParams, load_params
+from seam_lib.params import TRIED, RunParams, is_trial, load_params
 from seam_lib.providers import Request
 from seam_lib.schema import Case, Trace, in_order
 from seam_lib.traces import by_case, message_digest, messages, unusable_reason, usable
@@ -36,14 +36,13 @@ class Run(msgspec.Struct, frozen=True):
     @property
     def home(self) -> str:
         """Where its settings are changed, in words."""
-        tried = self.name.startswith(TRIAL)
-        return f"{TRIED}/{self.name}.yaml" if tried else f"runs.{self.name} of params.yaml"
+        trial = is_trial(self.name)
+        return f"{TRIED}/{self.name}.yaml" if trial else f"runs.{self.name} of params.yaml"
 
     @property
     def command(self) -> str:
         """What asks it on, in words."""
-        tried = self.name.startswith(TRIAL)
-        return "the same `seam try`" if tried else f"seam infer {self.name}"
+        return "the same `seam try`" if is_trial(self.name) else f"seam infer {self.name}"
 
     @property
     def benchmark(self) -> Path:

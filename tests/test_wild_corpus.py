@@ -130,23 +130,20 @@ def test_numbers_may_name_conversations_and_lists_may_be_large(tmp_path):
     assert read(tmp_path / "x.parquet")[0] == [(0, "7", "hi")]
 
 
-def test_a_missing_column_is_named_with_those_that_are_there(tmp_path):
-    corpus = msgspec.structs.replace(PLAIN, language="lang")
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"language": "lang"}, r"no column 'lang'; it has .*'language'.*params.yaml"),
+        ({"role": "speaker"}, r"turns in 'conversation' have no 'speaker'.*'role'"),
+    ],
+)
+def test_what_is_missing_is_named_with_what_is_there(tmp_path, change, words):
+    corpus = msgspec.structs.replace(PLAIN, **change)
     for path in (
         write_parquet(tmp_path / "x.parquet", ROWS),
         write_json_lines(tmp_path / "x.jsonl", ROWS),
     ):
-        with pytest.raises(SeamError, match=r"no column 'lang'; it has .*'language'.*params.yaml"):
-            read(path, corpus)
-
-
-def test_turns_without_the_named_parts_are_refused(tmp_path):
-    corpus = msgspec.structs.replace(PLAIN, role="speaker")
-    for path in (
-        write_parquet(tmp_path / "x.parquet", ROWS),
-        write_json_lines(tmp_path / "x.jsonl", ROWS),
-    ):
-        with pytest.raises(SeamError, match=r"turns in 'conversation' have no 'speaker'.*'role'"):
+        with pytest.raises(SeamError, match=words):
             read(path, corpus)
 
 

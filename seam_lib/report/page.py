@@ -8,7 +8,7 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from seam_lib import analysis, figures
-from seam_lib.files import sha256, write_json, write_text
+from seam_lib.files import digests, write_json, write_text
 from seam_lib.params import RunParams
 from seam_lib.report.results import RunResult
 from seam_lib.report.tables import Panel, display_names, read_panel, run_tables
@@ -202,7 +202,7 @@ def record(root: Path, result: RunResult) -> dict[str, object]:
         "contrasts_own_decoding": analysis.plain_rows(result.unaltered),
         "departing": result.departing,
         "family": list(result.family),
-        "inputs": {path.relative_to(root).as_posix(): sha256(path) for path in inputs},
+        "inputs": digests(root, (path.relative_to(root).as_posix() for path in inputs)),
         "model": run.settings.model,
         "nli": result.scoring.nli,
         "rules": result.scoring.rules,

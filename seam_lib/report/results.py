@@ -18,7 +18,7 @@ from seam_lib.digests import compare, read_digests
 from seam_lib.errors import SeamError
 from seam_lib.files import read_rows, sha256
 from seam_lib.labels import LabelSet, Record, label_set, read_labels
-from seam_lib.params import TRIAL, load_params
+from seam_lib.params import is_trial, load_params
 from seam_lib.plan import Run, load_cases, load_run
 from seam_lib.run_health import Health, diagnose
 from seam_lib.schema import CONDITIONS, SOURCES, Case, Output
@@ -114,7 +114,7 @@ def runs_beside(root: Path, name: str) -> list[str]:
         other
         for other, settings in runs.items()
         if settings.benchmark == benchmark
-        and not other.startswith(TRIAL)
+        and not is_trial(other)
         and load_run(root, other).labels.exists()
     ]
     return beside if name in beside else [name, *beside]
