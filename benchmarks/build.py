@@ -17,9 +17,9 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from seam_lib.build import build_benchmark
-from seam_lib.params import find_root, load_params
-from seam_lib.schema import SOURCES
+from seam_lib.build.clusters import build_benchmark
+from seam_lib.core.params import find_root, load_params
+from seam_lib.core.rows import SOURCES
 
 SIZES = (6_000, 18_000, 60_000)
 WORDS = ("the", "model", "returns", "a", "text", "that", "was", "asked", "for", "nothing", "else")

@@ -4,7 +4,7 @@ import time
 
 from seam_lib.claims import read_ledger, recompute
 from seam_lib.claims.published import Published
-from seam_lib.params import find_root
+from seam_lib.core.params import find_root
 
 
 def main() -> None:

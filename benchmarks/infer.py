@@ -19,16 +19,15 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from seam_lib.build import Cluster, compose_cases
-from seam_lib.comments import Comment
-from seam_lib.compose import conditions
-from seam_lib.files import write_rows
-from seam_lib.infer import infer
-from seam_lib.params import RunParams
-from seam_lib.plan import Run
-from seam_lib.providers import openai  # noqa: F401  (loaded before the clock starts)
-from seam_lib.schema import CONDITIONS
-from seam_lib.sources import Item
+from seam_lib.build.clusters import Cluster, compose_cases
+from seam_lib.build.comments import Comment
+from seam_lib.build.conditions import conditions
+from seam_lib.build.sources import Item
+from seam_lib.core.files import write_rows
+from seam_lib.core.params import RunParams
+from seam_lib.core.rows import CONDITIONS
+from seam_lib.core.run import Run
+from seam_lib.infer.runner import infer
 
 CASES, DELAY = 2_000, 0.05
 CONCURRENCIES = (8, 32, 64)

@@ -12,12 +12,12 @@ import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from seam_lib.benchmark import read_benchmark
-from seam_lib.cascade import Question, semantic, sentences
-from seam_lib.files import read_rows
-from seam_lib.nli import Engine, Pair, TransformersClassifier
-from seam_lib.schema import Output
-from seam_lib.score import judge
+from seam_lib.core.benchmark import read_benchmark
+from seam_lib.core.files import read_rows
+from seam_lib.core.rows import Output
+from seam_lib.score.nli import Engine, Pair, TransformersClassifier
+from seam_lib.score.scorer import score
+from seam_lib.score.tiers import Question, semantic, sentences
 
 ROOT = Path(__file__).parent.parent
 RUN = "embedded"
@@ -31,10 +31,10 @@ def main() -> None:
         print(f"skipped: {outputs.relative_to(ROOT)} is not there")
         return
     cases = read_benchmark(ROOT / "data" / "benchmark" / "embedded")
-    judgments, _ = judge(cases, read_rows(outputs, Output))
+    findings, _ = score(cases, read_rows(outputs, Output))
     questions = [
-        Question(j.treated.artifact.text, j.clean.artifact.text, j.case.forbidden_proposition)
-        for j in judgments
+        Question(j.treated.returned.text, j.clean.returned.text, j.case.forbidden_proposition)
+        for j in findings
         if j.verdict is None and j.case.genre != "code"
     ]
     model = random_deberta_large()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from seam_lib import stats
-from seam_lib.analysis import analyse
-from seam_lib.labels import LabelSet, adjudicate, read_adjudications, read_labels
-from seam_lib.params import find_root, load_params
+from seam_lib.analysis import stats
+from seam_lib.analysis.labels import LabelSet, adjudicate, read_adjudications, read_labels
+from seam_lib.analysis.questions import analyse
+from seam_lib.core.params import find_root, load_params
 
 
 def published(root: Path) -> LabelSet:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from seam_lib.artifact import extract
-from seam_lib.benchmark import read_benchmark
-from seam_lib.schema import Case, Output
-from seam_lib.score import judge
+from seam_lib.core.benchmark import read_benchmark
+from seam_lib.core.rows import Case, Output
+from seam_lib.score.returned import extract
+from seam_lib.score.scorer import score
 
 ROOT = Path(__file__).parent.parent
 MODELS, CASES, MEDIAN = 20, 1800, 1200
@@ -30,11 +30,11 @@ def main() -> None:
     outputs = list(answers(cases))
     size = sorted(len(output.response or "") for output in outputs)[len(outputs) // 2]
     wall, cpu = time.perf_counter(), time.process_time()
-    judgments, _ = judge(cases, outputs)
+    findings, _ = score(cases, outputs)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(f"{len(outputs):,} outputs, median {size:,} characters")
     print(f"scored in {wall:.1f} s, {cpu:.1f} s of one core")
-    print(f"{len(judgments):,} labels, {sum(j.verdict is not None for j in judgments):,} absorbed")
+    print(f"{len(findings):,} labels, {sum(j.verdict is not None for j in findings):,} absorbed")
     for name, unit in HOSTILE.items():
         start = time.process_time()
         extract(unit * (1_000_000 // len(unit)), "prose")

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from seam_lib.params import CorpusParams, SyntheticParams, find_root, load_params
+from seam_lib.core.params import CorpusParams, SyntheticParams, find_root, load_params
 from seam_lib.wild import corpus as corpora
 from seam_lib.wild.screen import screen
 from seam_lib.wild.synthetic import make_shard

@@ -1,16 +1,16 @@
 """SEAM: measure absorption, a user's comment returned inside the text a model was asked to edit.
 
-The way of the data, from an item of a corpus to a table; in brackets the files between::
+The house follows the data, from an item of a corpus to a table; in brackets the files between::
 
-    sources -> build (comments, compose, invariants)         [data/benchmark, see `benchmark`]
-            -> infer (plan, limits, providers, traces)       [data/traces, data/outputs]
-            -> score (artifact, cascade, nli)                [data/labels]
-            -> labels -> analysis (stats) -> tables, figures
-               of the paper's labels -> claims, paper        [paper, figures]
-               of a run -> report                            [reports/RUN]
+    top      cli (the `seam` command), trial (a model in one call), verify (does it reproduce?),
+             inspect_task (the same benchmark for Inspect)
+    reports  report (of a run) [reports/RUN], claims (the paper's numbers, its PDF) [paper],
+             wild (does the message shape occur in chat logs?) [data/wild, reports/wild]
+    readers  read (specimens, packets, verdicts)
+    stages   build: items -> cases    [data/benchmark]      infer: cases -> answers  [data/outputs]
+             score: answers -> labels [data/labels]         analysis: labels -> numbers, tables
+    ground   core (rows, files, settings, runs, how tables and figures look)
 
-Beside it: `schema` and `files` (rows, and all reading and writing), `params` (settings, and where
-the project lies), `cli` (the `seam` command), `explain`, `specimens` and `review` (labels to read),
-`health` and `run_health` (what else may be wrong), `verify` (does it reproduce?), and `wild` (does
-the message shape occur in real chat logs?).
+Arrows point down only, and the rooms of one floor know nothing of each other. Each room's first
+lines say what comes in, what goes out, and which notebook shows it; docs/design.md has the plan.
 """

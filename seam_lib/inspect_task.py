@@ -29,16 +29,16 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import span
 
-from seam_lib.analysis import contrasts
-from seam_lib.benchmark import deal_clusters, read_benchmark
-from seam_lib.explain import evidence_of
-from seam_lib.labels import Record, label_set
-from seam_lib.nli import open_engine
-from seam_lib.params import find_root
-from seam_lib.schema import Case, Output
-from seam_lib.score import RULES, Drop, Judgment, judge
-from seam_lib.stats import wilson
-from seam_lib.traces import unusable_reason
+from seam_lib.analysis.labels import Record, label_set
+from seam_lib.analysis.questions import contrasts
+from seam_lib.analysis.stats import wilson
+from seam_lib.core.benchmark import deal_clusters, read_benchmark
+from seam_lib.core.params import find_root
+from seam_lib.core.rows import Case, Output
+from seam_lib.infer.traces import unusable_reason
+from seam_lib.read.explain import evidence_of
+from seam_lib.score.nli import open_engine
+from seam_lib.score.scorer import RULES, Drop, Finding, score
 
 #: Where a sample keeps its cases (metadata) and its answers (store).
 CASES, OUTPUTS = "cases", "outputs"
@@ -210,28 +210,28 @@ def absorption(nli: str = "off") -> Scorer:
     """
     engine = open_engine(nli, find_root()) if nli != "off" else None
 
-    async def score(state: TaskState, target: Target) -> Score:
+    async def grade(state: TaskState, target: Target) -> Score:
         cases = msgspec.convert(state.metadata[CASES], list[Case])
         outputs = msgspec.convert(state.store.get(OUTPUTS), list[Output])
-        judgments, drops = judge(cases, outputs, engine)
+        findings, drops = score(cases, outputs, engine)
         verdicts: dict[str, Any] = {c.condition: nan for c in cases if c.condition != "clean"}
-        verdicts |= {j.case.condition: int(j.verdict is not None) for j in judgments}
+        verdicts |= {j.case.condition: int(j.verdict is not None) for j in findings}
         return Score(
             value=verdicts,
             answer=", ".join(name for name, value in verdicts.items() if value == 1),
-            explanation="\n\n".join([*map(_told, judgments), *map(_dropped, drops)]),
-            metadata={j.case.condition: j.verdict.tier for j in judgments if j.verdict},
+            explanation="\n\n".join([*map(_told, findings), *map(_dropped, drops)]),
+            metadata={j.case.condition: j.verdict.tier for j in findings if j.verdict},
         )
 
-    return score
+    return grade
 
 
-def _told(judgment: Judgment) -> str:
-    """A judgment in words, with the evidence as code: a response is no markup."""
-    name, verdict = judgment.case.condition, judgment.verdict
+def _told(finding: Finding) -> str:
+    """A finding in words, with the evidence as code: a response is no markup."""
+    name, verdict = finding.case.condition, finding.verdict
     if verdict is None:
         return f"**{name}**: not absorbed"
-    evidence = " … ".join(evidence_of(judgment)).replace("`", "'")
+    evidence = " … ".join(evidence_of(finding)).replace("`", "'")
     return f"**{name}**: absorbed ({verdict.tier}): `{evidence}`"
 
 

@@ -14,14 +14,15 @@ from typing import Any
 import msgspec
 import yaml
 
-from seam_lib.benchmark import deal_clusters, read_benchmark, write_benchmark
-from seam_lib.build import build_benchmark, write_report
-from seam_lib.errors import SeamError
-from seam_lib.files import write_text
-from seam_lib.params import TRIAL, TRIED, RunParams, load_params
-from seam_lib.plan import Run, check_settings
-from seam_lib.schema import Case
-from seam_lib.traces import read_traces
+from seam_lib.build.clusters import build_benchmark, write_report
+from seam_lib.core.benchmark import deal_clusters, read_benchmark, write_benchmark
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import write_text
+from seam_lib.core.params import TRIAL, TRIED, RunParams, load_params
+from seam_lib.core.rows import Case
+from seam_lib.core.run import Run
+from seam_lib.infer.plan import check_settings
+from seam_lib.infer.traces import read_traces
 
 
 def plan_trial(
@@ -132,4 +133,6 @@ def _settings(fields: dict[str, Any]) -> RunParams:
     try:
         return msgspec.convert(fields, RunParams)
     except msgspec.ValidationError as error:
-        raise SeamError(f"{error}. RunParams in seam_lib/params.py lists the settings.") from None
+        raise SeamError(
+            f"{error}. RunParams in seam_lib/core/params.py lists the settings."
+        ) from None

@@ -19,9 +19,9 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
-from seam_lib.errors import SeamError
+from seam_lib.core.errors import SeamError
 
-Verdict = Literal[
+Result = Literal[
     "same",
     "differs",
     "not made",
@@ -35,17 +35,17 @@ Verdict = Literal[
 ABSENT = "-"
 
 
-class Line(NamedTuple):
+class Check(NamedTuple):
     """One compared file: the hash on record, the hash found, and what that means."""
 
     stage: str
     path: str
     expected: str
     got: str
-    verdict: Verdict
+    verdict: Result
 
 
-def verify(root: Path, stages: Sequence[str] = ()) -> list[Line]:
+def verify(root: Path, stages: Sequence[str] = ()) -> list[Check]:
     """Re-execute stages in a scratch copy and compare every output, byte for byte.
 
     Args:
@@ -73,12 +73,12 @@ def verify(root: Path, stages: Sequence[str] = ()) -> list[Line]:
         again = read_lock(scratch)
         checked = chosen or sorted({*lock, *again})
         made = {out["path"] for s in checked for out in lock.get(s, {}).get("outs", [])}
-        lines: list[Line] = []
+        lines: list[Check] = []
         for stage in checked:
             if stage not in again:
-                lines.append(Line(stage, "dvc.lock", ABSENT, ABSENT, "not in dvc.yaml"))
+                lines.append(Check(stage, "dvc.lock", ABSENT, ABSENT, "not in dvc.yaml"))
             elif stage not in lock:
-                lines.append(Line(stage, "dvc.yaml", ABSENT, ABSENT, "not in dvc.lock"))
+                lines.append(Check(stage, "dvc.yaml", ABSENT, ABSENT, "not in dvc.lock"))
             else:
                 lines.extend(_compare_inputs(stage, lock[stage], again[stage], made))
                 lines.extend(_compare_outputs(root, scratch, stage, lock[stage], again[stage]))
@@ -145,13 +145,13 @@ def _run(command: list[str], folder: Path) -> str:
 
 def _compare_inputs(
     stage: str, old: dict[str, Any], new: dict[str, Any], made: set[str]
-) -> Iterator[Line]:
+) -> Iterator[Check]:
     """The command, parameters and files that are not as the lock has them, but for what is made."""
     before, now = _inputs(old), _inputs(new)
     for name in sorted((before.keys() | now.keys()) - made):
         expected, got = before.get(name, ABSENT), now.get(name, ABSENT)
         if expected != got:
-            yield Line(stage, name, expected, got, "changed input")
+            yield Check(stage, name, expected, got, "changed input")
 
 
 def _inputs(stage: dict[str, Any]) -> dict[str, str]:
@@ -164,7 +164,7 @@ def _inputs(stage: dict[str, Any]) -> dict[str, str]:
 
 def _compare_outputs(
     root: Path, scratch: Path, stage: str, old: dict[str, Any], new: dict[str, Any]
-) -> Iterator[Line]:
+) -> Iterator[Check]:
     """Compare each output three ways: on record, made again, and at hand."""
     record, again = ({o["path"]: o["md5"] for o in x.get("outs", [])} for x in (old, new))
     for name in sorted(record.keys() | again.keys()):
@@ -182,12 +182,12 @@ def _compare_outputs(
             yield _line(stage, f"{name}/", expected, made, made)
 
 
-def _line(stage: str, path: str, expected: str, made: str, at_hand: str) -> Line:
+def _line(stage: str, path: str, expected: str, made: str, at_hand: str) -> Check:
     if made != expected:
-        return Line(stage, path, expected, made, "not made" if made == ABSENT else "differs")
+        return Check(stage, path, expected, made, "not made" if made == ABSENT else "differs")
     if at_hand != made:
-        return Line(stage, path, expected, at_hand, "missing" if at_hand == ABSENT else "edited")
-    return Line(stage, path, expected, made, "same")
+        return Check(stage, path, expected, at_hand, "missing" if at_hand == ABSENT else "edited")
+    return Check(stage, path, expected, made, "same")
 
 
 def _hash_file(path: Path) -> str:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from seam_lib.benchmark import read_benchmark
-from seam_lib.schema import Case, Label, Output
-from seam_lib.score import judge, to_label
+from seam_lib.core.benchmark import read_benchmark
+from seam_lib.core.rows import Case, Label, Output
+from seam_lib.score.scorer import score, to_label
 
 ROOT = Path(__file__).parent.parent
 MODEL = "pretended"
@@ -42,4 +42,4 @@ def outputs(cases: list[Case]) -> list[Output]:
 
 
 def labels(cases: list[Case], answers: list[Output]) -> list[Label]:
-    return [to_label(judgment) for judgment in judge(cases, answers)[0]]
+    return [to_label(finding) for finding in score(cases, answers)[0]]

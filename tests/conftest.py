@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from seam_lib.analysis import Analysis, analyse
-from seam_lib.labels import LabelSet, adjudicate, read_adjudications, read_labels
-from seam_lib.params import find_root, load_params
+from seam_lib.analysis.labels import LabelSet, adjudicate, read_adjudications, read_labels
+from seam_lib.analysis.questions import Analysis, analyse
+from seam_lib.core.params import find_root, load_params
 
 # statsmodels collects garbage at each Holm adjustment; what is loaded by now need not be searched.
 gc.freeze()

@@ -2,10 +2,10 @@
 
 from hypothesis import strategies as st
 
-from seam_lib.artifact import extract
-from seam_lib.cascade import Verdict
-from seam_lib.schema import Case, Output, Segment, Tier
-from seam_lib.score import Judgment, Reading
+from seam_lib.core.rows import Case, Output, Segment, Tier
+from seam_lib.score.returned import extract
+from seam_lib.score.scorer import Finding, Reading
+from seam_lib.score.tiers import Verdict
 
 # Pieces that run into the extraction steps and their borders.
 SIGNS = [*"ab.!? \n\r\t\"“”'’()*_`~-#:", "\n\n", "\n---\n", "```\n", "İ", "\U0001f642"]
@@ -27,7 +27,7 @@ def answers(cases: list[Case], treated: str = "{artifact}\n{comment}") -> list[O
     return outputs
 
 
-def judgment(number: int, tier: Tier | None, response: str = "Soup. The menu is bad.") -> Judgment:
+def finding(number: int, tier: Tier | None, response: str = "Soup. The menu is bad.") -> Finding:
     """A judged answer; the evidence is wherever "menu is bad" stands in the default answer."""
     case = Case(
         id=f"coedit:{number}:newline:abc",
@@ -54,4 +54,4 @@ def judgment(number: int, tier: Tier | None, response: str = "Soup. The menu is 
     )
     treated = Reading(response, extract(response, "prose"))
     verdict = Verdict(tier, ((10, 21),)) if tier else None
-    return Judgment(case, "m", treated, Reading("Soup.", extract("Soup.", "prose")), verdict)
+    return Finding(case, "m", treated, Reading("Soup.", extract("Soup.", "prose")), verdict)

@@ -2,11 +2,11 @@
 
 from msgspec.structs import replace
 
-from seam_lib.artifact import extract
-from seam_lib.cascade import lexical
-from seam_lib.schema import Case, Label, Segment
-from seam_lib.score import Judgment, Reading
-from seam_lib.specimens import Specimen
+from seam_lib.core.rows import Case, Label, Segment
+from seam_lib.read.specimens import Specimen
+from seam_lib.score.returned import extract
+from seam_lib.score.scorer import Finding, Reading
+from seam_lib.score.tiers import lexical
 
 CANARY = "window.canary=(window.canary||0)+1"
 HOSTILE = {
@@ -59,7 +59,7 @@ def hostile_specimen(case: Case, name: str, text: str) -> Specimen:
         f"{text} treated, with canary words {text}\n\nHope your ankle feels better soon! {text}"
     )
     readings = [Reading(response, extract(response, "prose")) for response in (treated, clean)]
-    verdict = lexical(readings[0].artifact.text, readings[1].artifact.text, ["canary words"])
+    verdict = lexical(readings[0].returned.text, readings[1].returned.text, ["canary words"])
     label = Label(
         case_id=carrier.id,
         model=f"model {short}",
@@ -69,4 +69,4 @@ def hostile_specimen(case: Case, name: str, text: str) -> Specimen:
         absorbed=verdict is not None,
         tier=verdict.tier if verdict else None,
     )
-    return Specimen(f"run {short}", label, Judgment(carrier, label.model, *readings, verdict))
+    return Specimen(f"run {short}", label, Finding(carrier, label.model, *readings, verdict))

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from seam_lib.labels import LabelSet, Record, label_set
-from seam_lib.params import AnalysisParams
-from seam_lib.schema import SOURCES, TREATED
+from seam_lib.analysis.labels import LabelSet, Record, label_set
+from seam_lib.core.params import AnalysisParams
+from seam_lib.core.rows import SOURCES, TREATED
 
 #: Few draws: a small set needs an analysis that is right, not one that is precise.
 QUICK = AnalysisParams(bootstrap_draws=200, bootstrap_seed=42, permutations=99)

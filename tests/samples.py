@@ -2,11 +2,11 @@
 
 from hypothesis import strategies as st
 
-from seam_lib.build import Cluster, compose_cases
-from seam_lib.comments import Comment
-from seam_lib.compose import conditions
-from seam_lib.schema import CONDITIONS
-from seam_lib.sources import Item
+from seam_lib.build.clusters import Cluster, compose_cases
+from seam_lib.build.comments import Comment
+from seam_lib.build.conditions import conditions
+from seam_lib.build.sources import Item
+from seam_lib.core.rows import CONDITIONS
 
 ITEM = Item(
     source="coedit", id="1", artifact="Some text.", reference="A text.", operation="gec",

@@ -8,11 +8,11 @@ from typing import Any
 import yaml
 from scratch import ROOT, scratch_project
 
-from seam_lib.build import build_benchmark
-from seam_lib.infer import infer
-from seam_lib.params import load_params
-from seam_lib.plan import load_run
-from seam_lib.score import score_files
+from seam_lib.build.clusters import build_benchmark
+from seam_lib.core.params import load_params
+from seam_lib.core.run import load_run
+from seam_lib.infer.runner import infer
+from seam_lib.score.scorer import score_files
 
 
 def report_project(folder: Path, **build: Any) -> Path:

@@ -5,8 +5,9 @@ from dataclasses import fields
 import pytest
 from labelsets import QUICK, small_set
 
-from seam_lib import stats
-from seam_lib.analysis import (
+from seam_lib.analysis import stats
+from seam_lib.analysis.labels import Record, adjudicate, label_set
+from seam_lib.analysis.questions import (
     CONTRASTS,
     analyse,
     between_models,
@@ -23,8 +24,7 @@ from seam_lib.analysis import (
     statistics,
     tiers,
 )
-from seam_lib.labels import Record, adjudicate, label_set
-from seam_lib.schema import CASUAL, SOURCES, TREATED
+from seam_lib.core.rows import CASUAL, SOURCES, TREATED
 
 # --- against the labels, counted another way --------------------------------------------------
 

@@ -7,7 +7,7 @@ from edits import SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib.artifact import TEXT_STEPS, extract, fences, merged, paragraphs
+from seam_lib.score.returned import TEXT_STEPS, extract, fences, merged, paragraphs
 
 # genre, response, what must be gone (None: nothing, the response stays byte for byte), what stays.
 WORKED = [

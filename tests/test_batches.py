@@ -7,13 +7,13 @@ import pytest
 from faulty import serving
 from trial import engine, trial_cases, trial_run
 
-from seam_lib.batches import export_batch, import_batch
-from seam_lib.errors import SeamError
-from seam_lib.files import read_rows
-from seam_lib.infer import infer
-from seam_lib.plan import Run
-from seam_lib.schema import Output
-from seam_lib.traces import read_traces
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import read_rows
+from seam_lib.core.rows import Output
+from seam_lib.core.run import Run
+from seam_lib.infer.batches import export_batch, import_batch
+from seam_lib.infer.runner import infer
+from seam_lib.infer.traces import read_traces
 
 
 @pytest.fixture

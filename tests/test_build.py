@@ -13,15 +13,15 @@ from samples import TEXTS
 from scratch import ROOT, scratch_project
 from typer.testing import CliRunner
 
-from seam_lib.benchmark import read_benchmark, write_benchmark
-from seam_lib.build import build_benchmark, compose_cases, make_clusters, sample
+from seam_lib.build.clusters import build_benchmark, compose_cases, make_clusters, sample
+from seam_lib.build.comments import Pools, read_pools
+from seam_lib.build.conditions import conditions
+from seam_lib.build.sources import Item
 from seam_lib.cli import app
-from seam_lib.comments import Pools, read_pools
-from seam_lib.compose import conditions
-from seam_lib.errors import SeamError
-from seam_lib.params import load_params
-from seam_lib.schema import CONDITIONS, SOURCES
-from seam_lib.sources import Item
+from seam_lib.core.benchmark import read_benchmark, write_benchmark
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import load_params
+from seam_lib.core.rows import CONDITIONS, SOURCES
 
 POOLS = read_pools(ROOT / "data" / "comments.yaml")
 EXTRA = ["semantic_tags", "semantic_tags_instruction", "boundary_text_only"]
@@ -181,7 +181,8 @@ def test_what_a_clean_row_knows_of_the_comment() -> None:
 
 
 BROKEN = """
-from seam_lib.compose import Composed, condition, join, pasted, typed
+from seam_lib.build.conditions import condition, join, pasted, typed
+from seam_lib.core.rows import Composed
 
 @condition("broken", comment="casual")
 def broken(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:

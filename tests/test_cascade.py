@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib.cascade import (
+from seam_lib.score.tiers import (
     Question,
     Verdict,
     content_words,

@@ -13,14 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from seam_lib.claims import Claim, Line, find_line, read_ledger, recompute, recompute_all
-from seam_lib.claims.answer import agrees, as_printed
+from seam_lib.claims import (
+    Claim,
+    Outcome,
+    find_outcome,
+    read_ledger,
+    recompute,
+    recompute_all,
+)
 from seam_lib.claims.numbers import NON_CLAIMS, Number, gaps, read_numbers, tokens, values
 from seam_lib.claims.published import Published
+from seam_lib.claims.recomputed import agrees, as_printed
 from seam_lib.claims.report import page, table
 from seam_lib.cli import app
-from seam_lib.errors import SeamError
-from seam_lib.params import find_root
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import find_root
 
 ROOT = find_root(Path(__file__).parent)
 #: What does not follow from the published data. A new line here is a finding: look at its note.
@@ -36,7 +43,7 @@ DIFFERS = {
 
 
 @pytest.fixture(scope="module")
-def ledger() -> tuple[list[Line], list[Number]]:
+def ledger() -> tuple[list[Outcome], list[Number]]:
     return recompute_all(ROOT)
 
 
@@ -195,7 +202,7 @@ def test_a_malformed_ledger_is_refused(tmp_path: Path, text: str, message: str) 
 # --- the whole ledger ---------------------------------------------------------------------------
 
 
-def test_what_differs(ledger: tuple[list[Line], list[Number]]) -> None:
+def test_what_differs(ledger: tuple[list[Outcome], list[Number]]) -> None:
     lines = {line.claim.id: line for line in ledger[0] if line.status == "differs"}
     assert set(lines) == set(DIFFERS)
     for claim_id, (printed, computed) in DIFFERS.items():
@@ -206,7 +213,7 @@ def test_what_differs(ledger: tuple[list[Line], list[Number]]) -> None:
         assert "(as printed" in line.note, line.note
 
 
-def test_every_line_explains_itself(ledger: tuple[list[Line], list[Number]]) -> None:
+def test_every_line_explains_itself(ledger: tuple[list[Outcome], list[Number]]) -> None:
     assert len(ledger[0]) > 200
     assert set(Counter(line.status for line in ledger[0])) == {
         "reproduced",
@@ -216,18 +223,18 @@ def test_every_line_explains_itself(ledger: tuple[list[Line], list[Number]]) -> 
     }
     for line in ledger[0]:
         assert line.note.strip(), line.claim.id
-        if line.answer:
-            assert len(line.answer.rows), line.claim.id
+        if line.found:
+            assert len(line.found.rows), line.claim.id
 
 
-def test_all_of_table_3_is_reproduced(ledger: tuple[list[Line], list[Number]]) -> None:
+def test_all_of_table_3_is_reproduced(ledger: tuple[list[Outcome], list[Number]]) -> None:
     panel = {row["key"] for row in csv.DictReader((ROOT / "data/published/panel.csv").open())}
     lines = {line.claim.id.removeprefix("table3."): line for line in ledger[0]}
     assert all(lines[key].status == "reproduced" for key in panel)
     assert all(len(lines[key].computed) == 5 for key in panel)
 
 
-def test_outputs_are_the_committed_bytes(ledger: tuple[list[Line], list[Number]]) -> None:
+def test_outputs_are_the_committed_bytes(ledger: tuple[list[Outcome], list[Number]]) -> None:
     assert table(ledger[0]) == (ROOT / "paper/claims.csv").read_text()
     assert page(*ledger) == (ROOT / "paper/claims.md").read_text()
 
@@ -247,38 +254,38 @@ def test_a_changed_label_changes_what_depends_on_it(project: Path) -> None:
     old = "claude-opus-4-8,canitedit:1,newline,0,\n"
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, old.replace(",0,", ",1,lexical_witness")))
-    line, _ = find_line(project, "table3.claude-opus-4-8")
+    line, _ = find_outcome(project, "table3.claude-opus-4-8")
     assert line.status == "differs"
     assert line.computed == ["19.3", "21.0", "2.0", "0.0", "56.0"]
     assert "newline: printed 19.0, computed 19.33, 0.33 apart" in line.note
-    assert find_line(project, "table3.gpt-5.6-sol")[0].status == "reproduced"
+    assert find_outcome(project, "table3.gpt-5.6-sol")[0].status == "reproduced"
 
 
 def test_a_dropped_change_by_hand_is_seen(project: Path) -> None:
     path = project / "data/published/adjudications.csv"
     kept = [x for x in path.read_text().splitlines() if not x.startswith("gpt-5.6-sol")]
     path.write_text("\n".join(kept) + "\n")
-    assert find_line(project, "table6.acted-on")[0].computed == ["0"]
-    line, _ = find_line(project, "table3.gpt-5.6-sol")
+    assert find_outcome(project, "table6.acted-on")[0].computed == ["0"]
+    line, _ = find_outcome(project, "table3.gpt-5.6-sol")
     assert line.computed[-1] == "66.3"
 
 
 def test_changed_agreement_counts_are_seen(project: Path) -> None:
     path = project / "data/published/agreement.csv"
     path.write_text(path.read_text().replace("genuine,89,5,4,2", "genuine,88,5,5,2"))
-    line, _ = find_line(project, "A.kappa")
+    line, _ = find_outcome(project, "A.kappa")
     assert (line.status, line.claim.printed, line.computed) == ("differs", ["0.26"], ["0.23"])
 
 
 # --- is any number left out? --------------------------------------------------------------------
 
 
-def test_numbers_and_ledger_fit(ledger: tuple[list[Line], list[Number]]) -> None:
+def test_numbers_and_ledger_fit(ledger: tuple[list[Outcome], list[Number]]) -> None:
     claims = [line.claim for line in ledger[0]]
     assert gaps(ledger[1], claims) == []
 
 
-def test_a_gap_is_found(ledger: tuple[list[Line], list[Number]]) -> None:
+def test_a_gap_is_found(ledger: tuple[list[Outcome], list[Number]]) -> None:
     claims, numbers = [line.claim for line in ledger[0]], ledger[1]
     at = next(i for i, row in enumerate(numbers) if row.claim == "5.2.blank-bound")
 
@@ -382,13 +389,13 @@ def test_seam_claims_show(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_unknown_claim_names_its_neighbours() -> None:
     with pytest.raises(SeamError, match=r"no claim 'table3.levr'; near it: table3.lever"):
-        find_line(ROOT, "table3.levr")
+        find_outcome(ROOT, "table3.levr")
 
 
 def test_missing_files_say_what_to_do(project: Path) -> None:
     (project / "data/published/agreement.csv").unlink()
     with pytest.raises(SeamError, match=r"agreement\.csv: no such file\. Restore it"):
-        find_line(project, "A.kappa")
+        find_outcome(project, "A.kappa")
     (project / "paper/numbers.csv").write_text("section,number\n")
     with pytest.raises(SeamError, match=r"numbers\.csv:1: .* they must be .'section', 'occurr"):
         recompute_all(project)

@@ -90,13 +90,13 @@ def test_an_unknown_command_or_option_is_status_2_without_a_traceback():
 
 
 def test_a_bug_is_not_dressed_up_as_the_user_s_error(monkeypatch):
-    monkeypatch.setattr("seam_lib.params.find_root", lambda: 1 / 0)
+    monkeypatch.setattr("seam_lib.core.params.find_root", lambda: 1 / 0)
     assert isinstance(CliRunner().invoke(app, ["paper"]).exception, ZeroDivisionError)
 
 
 def test_paper_names_what_it_wrote(root, monkeypatch, tmp_path):
-    monkeypatch.setattr("seam_lib.params.find_root", lambda: tmp_path)
-    monkeypatch.setattr("seam_lib.paper.compile_report", lambda folder: folder / "x.pdf")
+    monkeypatch.setattr("seam_lib.core.params.find_root", lambda: tmp_path)
+    monkeypatch.setattr("seam_lib.claims.paper.compile_report", lambda folder: folder / "x.pdf")
     done = CliRunner().invoke(app, ["paper"])
     assert (done.exit_code, done.output) == (0, f"{tmp_path / 'x.pdf'}\n")
 

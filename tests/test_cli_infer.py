@@ -12,8 +12,8 @@ from trial import engine, trial_cases, trial_run
 from typer.testing import CliRunner
 
 from seam_lib.cli import app, main
-from seam_lib.plan import Run
-from seam_lib.traces import read_traces
+from seam_lib.core.run import Run
+from seam_lib.infer.traces import read_traces
 
 KEY = "sk-canary-0123456789"
 

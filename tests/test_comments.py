@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scratch import ROOT
 
-from seam_lib.comments import Comment, Deck, read_pools
-from seam_lib.errors import SeamError
+from seam_lib.build.comments import Comment, Deck, read_pools
+from seam_lib.core.errors import SeamError
 
 POOLS = read_pools(ROOT / "data" / "comments.yaml")
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from samples import TEXTS
 
-from seam_lib import compose
-from seam_lib.compose import MITIGATION, TEXT_ONLY, Composed, conditions, tags, task_head
-from seam_lib.errors import SeamError
-from seam_lib.schema import CONDITIONS
+from seam_lib.build import conditions as known
+from seam_lib.build.conditions import MITIGATION, TEXT_ONLY, conditions, tags, task_head
+from seam_lib.core.errors import SeamError
+from seam_lib.core.rows import CONDITIONS, Composed
 
 CLUSTER = "coedit:101"
 EXTRA = ("semantic_tags", "semantic_tags_instruction", "boundary_text_only")
@@ -130,7 +130,8 @@ def test_bare_messages_agree_up_to_the_artifacts_end(
 
 
 PLUGIN = """
-from seam_lib.compose import Composed, bare, condition, newline
+from seam_lib.build.conditions import bare, condition, newline
+from seam_lib.core.rows import Composed
 
 @condition("rule", comment="casual")
 def rule(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
@@ -144,7 +145,7 @@ def test_a_plugin_adds_a_condition(tmp_path: Path) -> None:
     for _ in range(2):  # loading it again is no clash: nothing is registered for good
         rule, clean = conditions(["rule", "clean"], [plugin])
         assert rule("HEAD", "ART", "COM", CLUSTER).message == "HEAD\n\nART\n---\nCOM"
-        assert clean is compose.clean
+        assert clean is known.clean
 
 
 @pytest.mark.parametrize(

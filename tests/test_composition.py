@@ -1,7 +1,14 @@
 from scratch import ROOT
 
-from seam_lib.benchmark import read_benchmark
-from seam_lib.composition import comment_use, composition, facts, lengths, partitions, report
+from seam_lib.build.composition import (
+    comment_use,
+    composition,
+    facts,
+    lengths,
+    partitions,
+    report,
+)
+from seam_lib.core.benchmark import read_benchmark
 
 CASES = read_benchmark(ROOT / "data" / "benchmark" / "embedded")
 FRAME = facts(CASES)

@@ -3,8 +3,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib.specimens import diff
-from seam_lib.specimens.diff import difference
+from seam_lib.read import diff
+from seam_lib.read.diff import difference
 
 TEXT = st.text(alphabet="ab .,\n", max_size=60)
 

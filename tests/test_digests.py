@@ -8,12 +8,17 @@ import yaml
 from scratch import ROOT, scratch_project
 from typer.testing import CliRunner
 
-from seam_lib.benchmark import read_benchmark
+from seam_lib.build.release import (
+    compare_digests,
+    differences,
+    question_ids,
+    read_digests,
+    read_release,
+)
 from seam_lib.cli import app
-from seam_lib.digests import compare, question_ids, read_digests
-from seam_lib.errors import SeamError
-from seam_lib.release import differences, read_release
-from seam_lib.schema import SOURCES, TREATED, Case
+from seam_lib.core.benchmark import read_benchmark
+from seam_lib.core.errors import SeamError
+from seam_lib.core.rows import SOURCES, TREATED, Case
 
 DIGESTS = read_digests(ROOT / "data" / "published" / "clusters.csv")
 EMBEDDED = ROOT / "data" / "benchmark" / "embedded"
@@ -58,7 +63,7 @@ def test_digests_are_compared_by_source_and_condition() -> None:
     ]
     cases.append(case("canitedit:1", "blank", "f" * 12))
     cases.append(case("canitedit:none", "blank", "f" * 12))
-    result = compare(cases, DIGESTS)
+    result = compare_digests(cases, DIGESTS)
     assert result.missing == ["coedit:101"]
     assert result.changed == {"canitedit:1": ["blank"]}
     assert result.published == {(s, c): 50 for s in SOURCES for c in TREATED}

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from trial import trial_cases, trial_run
 
-from seam_lib.files import read_rows
-from seam_lib.infer import infer, recheck
-from seam_lib.params import ServerParams
-from seam_lib.plan import Run
-from seam_lib.providers.llamacpp import WEIGHTS, serve
-from seam_lib.schema import Output
-from seam_lib.traces import read_traces
+from seam_lib.core.files import read_rows
+from seam_lib.core.params import ServerParams
+from seam_lib.core.rows import Output
+from seam_lib.core.run import Run
+from seam_lib.infer.providers.llamacpp import WEIGHTS, serve
+from seam_lib.infer.runner import infer, recheck
+from seam_lib.infer.traces import read_traces
 
 MODEL = "SmolLM2-135M-Instruct.Q4_1"
 pytestmark = pytest.mark.skipif(

@@ -1,13 +1,13 @@
 """The pieces that show what a label rests on."""
 
-from edits import SHAPES, judgment
+from edits import SHAPES, finding
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib.artifact import extract
-from seam_lib.explain import STYLES, Piece, card, pieces, telling, to_html
-from seam_lib.messages import printable
-from seam_lib.score import Reading
+from seam_lib.core.messages import printable
+from seam_lib.read.explain import STYLES, Piece, card, pieces, telling, to_html
+from seam_lib.score.returned import extract
+from seam_lib.score.scorer import Reading
 
 
 def reading(response: str, genre: str = "prose") -> Reading:
@@ -49,7 +49,7 @@ def test_pieces_make_up_the_response_and_the_artifact(
 
 
 def test_a_card_shows_the_verdict_the_comment_and_both_sides() -> None:
-    judged = judgment(1, "lexical_witness", "Soup. The menu is bad. <b>I removed it.")
+    judged = finding(1, "lexical_witness", "Soup. The menu is bad. <b>I removed it.")
     html = card(judged)
     assert "absorbed (lexical_witness)" in html
     assert "Comment: <i>The menu is bad.</i>" in html
@@ -59,9 +59,9 @@ def test_a_card_shows_the_verdict_the_comment_and_both_sides() -> None:
 
 
 def test_the_shortest_case_of_each_kind_is_shown() -> None:
-    long, short = (judgment(n, "lexical_witness", "Soup. " * n + "menu is bad") for n in (9, 2))
-    report = judgment(3, None, "Soup.\n\n---\n\nI removed it.")
-    silent = judgment(4, None, "Soup.")
+    long, short = (finding(n, "lexical_witness", "Soup. " * n + "menu is bad") for n in (9, 2))
+    report = finding(3, None, "Soup.\n\n---\n\nI removed it.")
+    silent = finding(4, None, "Soup.")
     assert telling([long, report, silent, short]) == {
         "lexical_witness": short,
         "removed as trailing report": report,

@@ -8,10 +8,10 @@ import pytest
 from labelsets import QUICK, small_set
 from matplotlib.colors import to_rgb
 
-from seam_lib import figures
-from seam_lib.analysis import analyse
-from seam_lib.labels import label_set
-from seam_lib.schema import CASUAL, TIERS, TREATED
+from seam_lib.analysis import figures
+from seam_lib.analysis.labels import label_set
+from seam_lib.analysis.questions import analyse
+from seam_lib.core.rows import CASUAL, TIERS, TREATED
 
 NAMES = {"a": "Model A", "b": "Model B"}
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib.errors import SeamError
-from seam_lib.files import (
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import (
     digests,
     read_rows,
     sha256,
@@ -171,7 +171,7 @@ def test_a_write_beyond_the_file_size_limit_leaves_the_old_file(tmp_path):
     write_text(path, "old")
     code = (
         "import resource, signal, pathlib, sys\n"
-        "from seam_lib.files import write_bytes\n"
+        "from seam_lib.core.files import write_bytes\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "write_bytes(pathlib.Path(sys.argv[1]), b'x' * 100_000)\n"

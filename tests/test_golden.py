@@ -9,11 +9,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from seam_lib import tables
-from seam_lib.analysis import CONTRASTS, Analysis, code_rates, sensitivity
-from seam_lib.labels import check_complete, read_adjudications
-from seam_lib.params import load_params
-from seam_lib.tables import Table
+from seam_lib.analysis import tables
+from seam_lib.analysis.labels import check_complete, read_adjudications
+from seam_lib.analysis.questions import CONTRASTS, Analysis, code_rates, sensitivity
+from seam_lib.core.cells import Table
+from seam_lib.core.params import load_params
 
 GOLDEN = Path(__file__).parent / "golden"
 

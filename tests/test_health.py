@@ -4,10 +4,17 @@ import pytest
 from edits import answers
 from scratch import ROOT
 
-from seam_lib.benchmark import read_benchmark
-from seam_lib.health import diagnose, parses, refuses, returned_code, shortened, without_markers
-from seam_lib.schema import TREATED
-from seam_lib.score import judge
+from seam_lib.core.benchmark import read_benchmark
+from seam_lib.core.rows import TREATED
+from seam_lib.score.damage import (
+    count_damage,
+    parses,
+    refuses,
+    returned_code,
+    shortened,
+    without_markers,
+)
+from seam_lib.score.scorer import score
 
 
 @pytest.mark.parametrize(
@@ -77,7 +84,7 @@ def test_what_a_condition_costs_is_counted_by_condition() -> None:
             tag = case.boundary_delimiters
             assert tag
             output.response = f"```\n{tag.opening}\n{case.artifact}\n{tag.closing}\n```"
-    found = diagnose(judge(cases, outputs)[0]).set_index("condition")
+    found = count_damage(score(cases, outputs)[0]).set_index("condition")
     assert list(found.index) == list(TREATED)
     assert list(found["n"]) == [96] * 5
     assert list(found["refusals"]) == [0, 96, 0, 0, 0]

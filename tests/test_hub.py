@@ -12,13 +12,13 @@ import pytest
 from minihub import api, hub, parquet, serving
 from scratch import ROOT, scratch_project
 
-from seam_lib.benchmark import read_benchmark
-from seam_lib.build import build_benchmark
-from seam_lib.errors import SeamError
-from seam_lib.params import load_params
-from seam_lib.schema import SOURCES
-from seam_lib.sources import ADAPTERS, stackexchange_api
-from seam_lib.sources.hub import checked, hub_file, upstream
+from seam_lib.build.clusters import build_benchmark
+from seam_lib.build.sources import ADAPTERS, stackexchange_api
+from seam_lib.build.sources.hub import checked, hub_file, upstream
+from seam_lib.core.benchmark import read_benchmark
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import load_params
+from seam_lib.core.rows import SOURCES
 
 ROWS = {name: (ROOT / "data" / "sources" / f"{name}.jsonl").read_bytes() for name in SOURCES}
 POSTS = [json.loads(line) for line in ROWS["stackexchange"].splitlines()]
@@ -46,7 +46,8 @@ DATASETS = {
 def seam_build(root: Path, hub_address: str, api_address: str) -> subprocess.CompletedProcess[str]:
     """Run `seam build` with the hub and the API at local addresses."""
     program = (
-        f"from seam_lib.sources import stackexchange_api; stackexchange_api.API = {api_address!r}\n"
+        "from seam_lib.build.sources import stackexchange_api\n"
+        f"stackexchange_api.API = {api_address!r}\n"
         "import sys; from seam_lib.cli import main; sys.argv = ['seam', 'build']; main()"
     )
     environment = os.environ | {"HF_ENDPOINT": hub_address, "HF_HOME": str(root / "cache")}

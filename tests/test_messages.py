@@ -5,8 +5,8 @@ import msgspec
 from samples import CASES
 from trial import trial_cases
 
-from seam_lib.messages import STYLES, answers_html, stretches, to_html
-from seam_lib.schema import Output
+from seam_lib.core.messages import STYLES, answers_html, stretches, to_html
+from seam_lib.core.rows import Output
 
 
 def test_stretches_give_back_the_message() -> None:

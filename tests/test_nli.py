@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from seam_lib.errors import SeamError
-from seam_lib.nli import CLOSE, Engine, Pair, TransformersClassifier, load_classifier, open_engine
+from seam_lib.core.errors import SeamError
+from seam_lib.score.nli import (
+    CLOSE,
+    Engine,
+    Pair,
+    TransformersClassifier,
+    load_classifier,
+    open_engine,
+)
 
 torch = pytest.importorskip("torch", reason="the semantic tier's libraries (extra nli) are missing")
 pytest.importorskip("transformers", reason="the semantic tier's libraries (extra nli) are missing")

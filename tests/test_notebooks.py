@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from seam_lib.params import find_root
+from seam_lib.core.params import find_root
 
 ROOT = find_root(Path(__file__).parent)
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -3,8 +3,8 @@ import shutil
 
 import pytest
 
-from seam_lib.errors import SeamError
-from seam_lib.paper import compile_report
+from seam_lib.claims.paper import compile_report
+from seam_lib.core.errors import SeamError
 
 #: What the report reads.
 INPUTS = ("paper", "figures", "data/published/panel.csv")

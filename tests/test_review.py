@@ -4,17 +4,16 @@ import shutil
 from pathlib import Path
 
 import pytest
-from edits import answers, judgment
+from edits import answers, finding
 from scratch import ROOT
 from typer.testing import CliRunner
 
 from seam_lib.cli import app
-from seam_lib.errors import SeamError
-from seam_lib.files import read_rows, write_rows, write_text
-from seam_lib.review import blind_packet, page, positives_packet, write_packets
-from seam_lib.schema import Case, Label, Output, Tier
-from seam_lib.score import Judgment, to_label
-from seam_lib.verdicts import (
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import read_rows, write_rows, write_text
+from seam_lib.core.rows import Case, Label, Output, Tier
+from seam_lib.read.packets import blind_packet, page, positives_packet, write_packets
+from seam_lib.read.verdicts import (
     KeyRow,
     Opinion,
     audit,
@@ -23,32 +22,33 @@ from seam_lib.verdicts import (
     read_verdicts,
     write_adjudications,
 )
+from seam_lib.score.scorer import Finding, to_label
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">"><b>\x1b[31m\u202e'
 
 
 @pytest.fixture
-def judgments() -> list[Judgment]:
+def findings() -> list[Finding]:
     tiers: list[Tier | None] = ["semantic_nli"] * 5 + ["lexical_witness"] * 30 + [None] * 65
-    return [judgment(number, tier) for number, tier in enumerate(tiers)]
+    return [finding(number, tier) for number, tier in enumerate(tiers)]
 
 
 def test_every_semantic_positive_is_read_and_a_sample_of_the_others(
-    judgments: list[Judgment],
+    findings: list[Finding],
 ) -> None:
-    packet = positives_packet(judgments, seed=1, lexical=10)
-    tiers = [item.judgment.verdict.tier for item in packet if item.judgment.verdict]
+    packet = positives_packet(findings, seed=1, lexical=10)
+    tiers = [item.finding.verdict.tier for item in packet if item.finding.verdict]
     assert (tiers.count("semantic_nli"), tiers.count("lexical_witness")) == (5, 10)
-    assert packet == positives_packet(judgments[::-1], seed=1, lexical=10)
-    assert packet != positives_packet(judgments, seed=2, lexical=10)
-    assert len(positives_packet(judgments, seed=1, lexical=99)) == 35
+    assert packet == positives_packet(findings[::-1], seed=1, lexical=10)
+    assert packet != positives_packet(findings, seed=2, lexical=10)
+    assert len(positives_packet(findings, seed=1, lexical=99)) == 35
 
 
 def test_the_blind_packet_hides_labels_among_decoys(
-    judgments: list[Judgment], tmp_path: Path
+    findings: list[Finding], tmp_path: Path
 ) -> None:
-    packet = blind_packet(judgments, seed=1, negatives=20)
-    labels = [bool(item.judgment.verdict) for item in packet]
+    packet = blind_packet(findings, seed=1, negatives=20)
+    labels = [bool(item.finding.verdict) for item in packet]
     assert (labels.count(False), labels.count(True)) == (20, 5)
     assert labels != sorted(labels)
     write_packets(tmp_path, [], packet)
@@ -60,9 +60,9 @@ def test_the_blind_packet_hides_labels_among_decoys(
         assert not any(word in text for word in ("coedit:", "newline", "lexical", "semantic"))
 
 
-def test_packets_are_the_same_bytes_every_time(judgments: list[Judgment], tmp_path: Path) -> None:
+def test_packets_are_the_same_bytes_every_time(findings: list[Finding], tmp_path: Path) -> None:
     for folder in ("a", "b"):
-        items = positives_packet(judgments, 1, 10), blind_packet(judgments, 1, 20)
+        items = positives_packet(findings, 1, 10), blind_packet(findings, 1, 20)
         write_packets(tmp_path / folder, *items)
     names = sorted(path.name for path in (tmp_path / "a").iterdir())
     assert names == ["blind.csv", "blind.html", "key.csv", "positives.csv", "positives.html"]
@@ -71,7 +71,7 @@ def test_packets_are_the_same_bytes_every_time(judgments: list[Judgment], tmp_pa
 
 
 def test_a_response_is_text_on_the_page_and_in_the_sheet(tmp_path: Path) -> None:
-    items = positives_packet([judgment(1, "lexical_witness", "=1+1 " + HOSTILE)], 1, 1)
+    items = positives_packet([finding(1, "lexical_witness", "=1+1 " + HOSTILE)], 1, 1)
     html = page("positives", items, open_label=True)
     assert "<script>alert" not in html
     assert "<img" not in html
@@ -82,8 +82,8 @@ def test_a_response_is_text_on_the_page_and_in_the_sheet(tmp_path: Path) -> None
     assert read_csv(tmp_path / "positives.csv")[0]["response"].startswith("'=1+1")
 
 
-def test_verdicts_are_not_overwritten(judgments: list[Judgment], tmp_path: Path) -> None:
-    items = positives_packet(judgments, 1, 10)
+def test_verdicts_are_not_overwritten(findings: list[Finding], tmp_path: Path) -> None:
+    items = positives_packet(findings, 1, 10)
     write_packets(tmp_path, items, [])
     write_packets(tmp_path, items, [])
     sheet = tmp_path / "positives.csv"
@@ -106,8 +106,8 @@ def test_sheets_are_read_as_people_save_them(tmp_path: Path) -> None:
         read_verdicts(tmp_path / "none.csv")
 
 
-def key_and_labels(judgments: list[Judgment]) -> tuple[list[KeyRow], list[Label]]:
-    labels = [to_label(j) for j in judgments]
+def key_and_labels(findings: list[Finding]) -> tuple[list[KeyRow], list[Label]]:
+    labels = [to_label(j) for j in findings]
     rows = [
         KeyRow(
             f"{'p' if label.absorbed else 'b'}-{n}",
@@ -120,8 +120,8 @@ def key_and_labels(judgments: list[Judgment]) -> tuple[list[KeyRow], list[Label]
     return rows, labels
 
 
-def test_the_audit_counts_and_bounds(judgments: list[Judgment], tmp_path: Path) -> None:
-    key, labels = key_and_labels(judgments)
+def test_the_audit_counts_and_bounds(findings: list[Finding], tmp_path: Path) -> None:
+    key, labels = key_and_labels(findings)
     opinions = {row.item: Opinion(row.absorbed == "yes", "") for row in key}
     opinions["p-0"] = Opinion(False, "acted_on")
     opinions["p-1"] = Opinion(None, "")
@@ -145,8 +145,8 @@ def test_the_audit_counts_and_bounds(judgments: list[Judgment], tmp_path: Path) 
     ]
 
 
-def test_two_readers_must_agree_and_are_compared(judgments: list[Judgment]) -> None:
-    key, labels = key_and_labels(judgments)
+def test_two_readers_must_agree_and_are_compared(findings: list[Finding]) -> None:
+    key, labels = key_and_labels(findings)
     one = {"p-0": Opinion(True, ""), "p-1": Opinion(False, "a"), "p-2": Opinion(True, "")}
     two = {"p-0": Opinion(True, ""), "p-1": Opinion(False, "b"), "p-2": Opinion(False, "")}
     found = audit(key, [one, two], labels)
@@ -156,8 +156,8 @@ def test_two_readers_must_agree_and_are_compared(judgments: list[Judgment]) -> N
     assert found.detected is None
 
 
-def test_labels_that_changed_since_are_refused(judgments: list[Judgment]) -> None:
-    key, labels = key_and_labels(judgments)
+def test_labels_that_changed_since_are_refused(findings: list[Finding]) -> None:
+    key, labels = key_and_labels(findings)
     labels[0].absorbed = False
     with pytest.raises(SeamError, match="has changed since"):
         audit(key, [], labels)

@@ -5,11 +5,10 @@ import msgspec
 import pytest
 from trial import trace, trial_cases
 
-from seam_lib.loops import repeats
-from seam_lib.params import RunParams
-from seam_lib.run_health import Health, answers, by_source, diagnose, in_hours
-from seam_lib.schema import CONDITIONS, Case, Output, Trace
-from seam_lib.traces import message_digest, messages
+from seam_lib.core.params import RunParams
+from seam_lib.core.rows import CONDITIONS, Case, Output, Trace
+from seam_lib.infer.health import Health, answers, by_source, diagnose, in_hours
+from seam_lib.infer.traces import message_digest, messages, repeats
 
 CASES = trial_cases(12)
 RUN = RunParams(benchmark="b", provider="openai", model="m", attempts=1)

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from scratch import ROOT
 from typer.testing import CliRunner
 
-from seam_lib.artifact import extract
-from seam_lib.benchmark import read_benchmark
+from seam_lib.analysis.labels import read_labels
+from seam_lib.build.comments import read_pools
 from seam_lib.cli import app
-from seam_lib.comments import read_pools
-from seam_lib.errors import SeamError
-from seam_lib.files import read_rows, write_rows
-from seam_lib.labels import read_labels
-from seam_lib.schema import Case, Label, Output
-from seam_lib.score import (
+from seam_lib.core.benchmark import read_benchmark
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import read_rows, write_rows
+from seam_lib.core.rows import Case, Label, Output
+from seam_lib.score.returned import extract
+from seam_lib.score.scorer import (
     coverage,
-    judge,
     provenance_path,
     read_provenance,
+    score,
     score_files,
     to_label,
     unusable,
@@ -39,7 +39,7 @@ def cases() -> list[Case]:
 
 
 def labels_of(cases: list[Case], outputs: list[Output]) -> list[Label]:
-    return [to_label(judgment) for judgment in judge(cases, outputs)[0]]
+    return [to_label(finding) for finding in score(cases, outputs)[0]]
 
 
 @pytest.mark.parametrize(
@@ -137,16 +137,16 @@ def test_what_is_scored_and_what_is_dropped(cases: list[Case]) -> None:
     late = msgspec.structs.replace(mitigation, error=None)
     mitigation.error = "timeout"
     rows = [clean, newline, blank, boundary, mitigation, native, late]
-    judgments, drops = judge(cluster, rows)
-    assert {j.case.condition for j in judgments} == {"mitigation", "newline_R"}
+    findings, drops = score(cluster, rows)
+    assert {j.case.condition for j in findings} == {"mitigation", "newline_R"}
     assert sorted(drop.reason for drop in drops) == [
         "treated response unusable: empty",
         "treated response unusable: error",
         "treated response unusable: length",
     ]
-    assert judge(cluster, [native])[1][0].reason == "clean response unusable: missing"
+    assert score(cluster, [native])[1][0].reason == "clean response unusable: missing"
     clean.finish_reason = "length"
-    assert judge(cluster, [clean, native])[1][0].reason == "clean response unusable: length"
+    assert score(cluster, [clean, native])[1][0].reason == "clean response unusable: length"
 
 
 def test_several_models_in_one_file_are_kept_apart(cases: list[Case]) -> None:
@@ -158,7 +158,7 @@ def test_several_models_in_one_file_are_kept_apart(cases: list[Case]) -> None:
 
 def test_an_answer_to_no_case_is_an_error(cases: list[Case]) -> None:
     with pytest.raises(SeamError, match=r"'nowhere:1' has no case in the benchmark"):
-        judge(cases, [Output(case_id="nowhere:1", model="m", response="x")])
+        score(cases, [Output(case_id="nowhere:1", model="m", response="x")])
 
 
 def seam(*arguments: object) -> str:

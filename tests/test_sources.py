@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scratch import ROOT
 
-from seam_lib.errors import SeamError
-from seam_lib.files import read_rows
-from seam_lib.schema import PARTITIONS, SOURCES
-from seam_lib.sources import ADAPTERS, Item, read_items
-from seam_lib.sources.stackexchange import clean_body, license_at
+from seam_lib.build.sources import ADAPTERS, Item, read_items
+from seam_lib.build.sources.stackexchange import clean_body, license_at
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import read_rows
+from seam_lib.core.rows import PARTITIONS, SOURCES
 
 #: A row of each corpus that its filters let through.
 ROWS: dict[str, dict[str, Any]] = {
@@ -160,7 +160,7 @@ def test_a_revision_depth_that_is_absent() -> None:
     ],
 )
 def test_the_task_prefix(src: str, artifact: str) -> None:
-    from seam_lib.sources.coedit import PREFIX
+    from seam_lib.build.sources.coedit import PREFIX
 
     assert PREFIX.sub("", src) == artifact
 

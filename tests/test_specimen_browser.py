@@ -5,10 +5,10 @@ from answers import benchmark, labels, outputs
 
 pytest.importorskip("ipywidgets", reason="needs the extra `lab`")
 
-from seam_lib.specimens import join
-from seam_lib.specimens.browser import Browser
-from seam_lib.specimens.files import read_notes
-from seam_lib.specimens.html import specimen_html
+from seam_lib.read.browser import Browser
+from seam_lib.read.files import read_notes
+from seam_lib.read.html import specimen_html
+from seam_lib.read.specimens import join
 
 CASES = benchmark()
 SPECIMENS = join("pretended", CASES, outputs(CASES), labels(CASES, outputs(CASES)))

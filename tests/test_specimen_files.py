@@ -13,10 +13,9 @@ from answers import ROOT, benchmark, outputs
 from typer.testing import CliRunner
 
 from seam_lib.cli import app
-from seam_lib.errors import SeamError
-from seam_lib.files import append_text, write_rows
-from seam_lib.score import LEXICAL_ONLY, score_files
-from seam_lib.specimens.files import (
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import append_text, write_rows
+from seam_lib.read.files import (
     COLUMNS,
     TINY,
     about,
@@ -25,6 +24,7 @@ from seam_lib.specimens.files import (
     read_notes,
     read_specimens,
 )
+from seam_lib.score.scorer import LEXICAL_ONLY, score_files
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ from hostile import CANARY, HOSTILE, hostile_specimen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib.messages import printable
-from seam_lib.specimens import Choice, join, select
-from seam_lib.specimens.gallery import gallery, matched_pairs
-from seam_lib.specimens.html import gallery_html, page_html, pair_html, specimen_html, view_of
+from seam_lib.core.messages import printable
+from seam_lib.read.gallery import gallery, matched_pairs
+from seam_lib.read.html import gallery_html, page_html, pair_html, specimen_html, view_of
+from seam_lib.read.specimens import Choice, join, select
 
 CASES = benchmark()
 CASE = next(case for case in CASES if case.condition == "newline" and case.genre == "prose")
@@ -59,8 +59,8 @@ def test_a_specimen_shows_message_clean_and_treated_whole() -> None:
     for specimen in SPECIMENS[::41]:
         message, clean, treated = texts_of(specimen_html(specimen))
         assert message.replace("↵", "") == specimen.case.message
-        assert clean == specimen.judgment.clean.response
-        assert treated == specimen.judgment.treated.response
+        assert clean == specimen.finding.clean.response
+        assert treated == specimen.finding.treated.response
 
 
 def test_parts_evidence_difference_and_removals_have_their_elements() -> None:
@@ -83,7 +83,7 @@ def test_a_system_instruction_is_shown() -> None:
 def test_a_pair_shows_both_messages_and_both_responses() -> None:
     pair = matched_pairs(SPECIMENS)[0]
     texts = texts_of(pair_html(pair))
-    assert [texts[1], texts[3]] == [s.judgment.treated.response for s in pair]
+    assert [texts[1], texts[3]] == [s.finding.treated.response for s in pair]
     assert "&lt;pasted-artifact-" in pair_html(pair)
 
 
@@ -108,7 +108,7 @@ def test_hostile_text_stays_text_in_every_field(name: str) -> None:
         kinds = {tag for tag, _ in reader.elements}
         assert not kinds & {"img", "svg", "iframe", "object", "a", "base", "link", "b", "table"}
         assert not any(key.startswith("on") for _, attrs in reader.elements for key in attrs)
-        assert printable(specimen.judgment.treated.response) in texts_of(html)
+        assert printable(specimen.finding.treated.response) in texts_of(html)
         scripts = html.split("<script>")[1:]
         assert len(scripts) == ("<!doctype" in html) and not any(CANARY in s for s in scripts)
 
@@ -118,8 +118,8 @@ def test_hostile_text_stays_text_in_every_field(name: str) -> None:
 def test_any_text_comes_back_as_it_prints(text: str) -> None:
     specimen = hostile_specimen(CASE, "any", text)
     *_, clean, treated = texts_of(specimen_html(specimen))
-    assert clean == printable(specimen.judgment.clean.response)
-    assert treated == printable(specimen.judgment.treated.response)
+    assert clean == printable(specimen.finding.clean.response)
+    assert treated == printable(specimen.finding.treated.response)
 
 
 def test_only_https_links_are_links() -> None:

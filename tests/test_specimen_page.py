@@ -8,9 +8,9 @@ from answers import benchmark, labels, outputs
 from browser import chromium
 from hostile import HOSTILE, hostile_specimen
 
-from seam_lib.messages import printable
-from seam_lib.specimens import join
-from seam_lib.specimens.html import page_html
+from seam_lib.core.messages import printable
+from seam_lib.read.html import page_html
+from seam_lib.read.specimens import join
 
 CASES = benchmark()
 CASE = next(case for case in CASES if case.condition == "newline" and case.genre == "prose")
@@ -83,8 +83,8 @@ def test_hostile_responses_run_nothing_and_are_shown(folder, driver, guarded: bo
     for specimen in ATTACKS:
         box = "return document.querySelector('article.shown').querySelectorAll('.seam-text')"
         texts = driver.execute_script(f"{box}; ".replace("return", "const boxes =") + _TEXTS)
-        assert texts[-1] == printable(specimen.judgment.treated.response)
-        assert texts[-2] == printable(specimen.judgment.clean.response)
+        assert texts[-1] == printable(specimen.finding.treated.response)
+        assert texts[-2] == printable(specimen.finding.clean.response)
         press(driver, "j")
     assert driver.execute_script("return window.canary") is None
     assert driver.execute_script("return document.scripts.length") == 1
@@ -153,7 +153,7 @@ def test_a_huge_response_is_shown_and_starts_at_its_evidence(folder, driver) -> 
         "return [box.textContent.length, mark.top >= frame.top && mark.bottom <= frame.bottom,"
         " document.documentElement.scrollWidth <= innerWidth]"
     )
-    assert seen == [len(specimen.judgment.treated.response), True, True]
+    assert seen == [len(specimen.finding.treated.response), True, True]
 
 
 # --- Use -----------------------------------------------------------------------------------------
@@ -210,8 +210,8 @@ def test_search_reads_all_texts_and_letters_typed_in_it_are_no_keys(page) -> Non
 
 
 def text_of(specimen) -> str:
-    judgment = specimen.judgment
-    return "\n".join([specimen.case.message, judgment.clean.response, judgment.treated.response])
+    finding = specimen.finding
+    return "\n".join([specimen.case.message, finding.clean.response, finding.treated.response])
 
 
 def test_help_opens_and_closes_by_key(page) -> None:

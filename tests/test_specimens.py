@@ -3,21 +3,13 @@ from answers import MODEL, benchmark, labels, outputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib.artifact import Artifact, Removal
-from seam_lib.cascade import Verdict
-from seam_lib.errors import SeamError
-from seam_lib.schema import Label
-from seam_lib.score import Judgment, Reading
-from seam_lib.specimens import (
-    Choice,
-    Specimen,
-    compared,
-    facets,
-    join,
-    options,
-    select,
-)
-from seam_lib.specimens.gallery import KINDS, RULES, gallery, kind_of, matched_pairs, mentions
+from seam_lib.core.errors import SeamError
+from seam_lib.core.rows import Label
+from seam_lib.read.gallery import KINDS, RULES, gallery, kind_of, matched_pairs, mentions
+from seam_lib.read.specimens import Choice, Specimen, compared, facets, join, options, select
+from seam_lib.score.returned import Removal, Returned
+from seam_lib.score.scorer import Finding, Reading
+from seam_lib.score.tiers import Verdict
 
 CASES = benchmark()
 OUTPUTS = outputs(CASES)
@@ -33,7 +25,7 @@ def specimen(
     case = type(case)(**{f: getattr(case, f) for f in case.__struct_fields__})
     case.afterthought = comment
     at = max(artifact.lower().find(comment.split()[2].lower()), 0)
-    reading = Reading(artifact, Artifact(artifact, ()))
+    reading = Reading(artifact, Returned(artifact, ()))
     verdict = Verdict(tier, ((at, at + 3),)) if tier else None
     label = Label(
         case_id=case.id,
@@ -44,7 +36,7 @@ def specimen(
         absorbed=tier is not None,
         tier=tier,
     )
-    return Specimen("r", label, Judgment(case, MODEL, reading, reading, verdict))
+    return Specimen("r", label, Finding(case, MODEL, reading, reading, verdict))
 
 
 def test_every_label_becomes_a_specimen_in_the_benchmark_s_order() -> None:
@@ -57,8 +49,8 @@ def test_the_clean_side_is_the_matched_clean_response() -> None:
     clean = {c.composition_event_id: c.id for c in CASES if c.condition == "clean"}
     responses = {output.case_id: output.response for output in OUTPUTS}
     for s in SPECIMENS:
-        assert s.judgment.clean.response == responses[clean[s.case.composition_event_id]]
-        assert s.judgment.treated.response == responses[s.case.id]
+        assert s.finding.clean.response == responses[clean[s.case.composition_event_id]]
+        assert s.finding.treated.response == responses[s.case.id]
 
 
 def test_labels_that_do_not_follow_from_the_answers_are_refused() -> None:
@@ -101,7 +93,7 @@ def test_a_semantic_label_has_its_sentence_if_the_engine_is_there() -> None:
     )
 
     (found,) = join("r", cluster, answers, [label], Engine())
-    text = found.judgment.treated.artifact.text
+    text = found.finding.treated.returned.text
     assert [text[a:b] for a, b in found.evidence] == ["I am tired."]
     unscored = Label(**{**fields(label), "absorbed": False, "tier": None})
     (found,) = join("r", cluster, answers, [unscored], Engine())
@@ -159,15 +151,15 @@ def test_marks_give_back_the_responses_whatever_was_removed(clean, treated, cuts
     evidence = tuple((a, b) for a, b in zip(spots[::2], spots[1::2], strict=False))
     base = SPECIMENS[0]
     verdict = Verdict("lexical_witness", evidence)
-    judgment = Judgment(
+    finding = Finding(
         base.case,
         MODEL,
-        Reading(treated, Artifact(kept, removals)),
-        Reading(clean, Artifact(clean, ())),
+        Reading(treated, Returned(kept, removals)),
+        Reading(clean, Returned(clean, ())),
         verdict,
     )
     label = Label(**{**fields(base.label), "absorbed": True, "tier": "lexical_witness"})
-    left, right = compared(Specimen("r", label, judgment))
+    left, right = compared(Specimen("r", label, finding))
     assert "".join(mark.text for mark in left) == clean
     assert "".join(mark.text for mark in right) == treated
     assert all(mark.text for mark in [*left, *right])
@@ -264,7 +256,7 @@ def test_a_mention_is_a_comment_that_only_the_removed_text_speaks_of() -> None:
     answers = outputs(CASES)
     for row in answers:
         if row.case_id == base.case.id:
-            row.response = base.judgment.clean.response + note
+            row.response = base.finding.clean.response + note
     (found,) = mentions(join("r", CASES, answers, labels(CASES, answers)))
     assert found.case.id == base.case.id and not found.label.absorbed
     assert mentions(SPECIMENS) == []

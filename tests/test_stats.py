@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from seam_lib import stats
-from seam_lib.stats import Paired, PythonRandom
+from seam_lib.analysis import stats
+from seam_lib.analysis.stats import Paired, PythonRandom
 
 quick = settings(max_examples=60, derandomize=True, deadline=None)
 counts = st.integers(0, 60)

@@ -4,11 +4,11 @@ import pandas as pd
 import pytest
 from labelsets import QUICK, small_set
 
-from seam_lib import tables
-from seam_lib.analysis import analyse, code_rates
-from seam_lib.labels import label_set
-from seam_lib.schema import SOURCES, TREATED
-from seam_lib.tables import Table
+from seam_lib.analysis import tables
+from seam_lib.analysis.labels import label_set
+from seam_lib.analysis.questions import analyse, code_rates
+from seam_lib.core.cells import Table
+from seam_lib.core.rows import SOURCES, TREATED
 
 
 def read_back(table, tmp_path):

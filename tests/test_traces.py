@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trial import trace, trial_cases
 
-from seam_lib.errors import SeamError
-from seam_lib.schema import Trace
-from seam_lib.traces import (
+from seam_lib.core.errors import SeamError
+from seam_lib.core.rows import Trace
+from seam_lib.infer.traces import (
     by_case,
     message_digest,
     messages,

@@ -14,13 +14,13 @@ from scored import change_params, report_project
 from standin import serving
 from typer.testing import CliRunner, Result
 
-from seam_lib.benchmark import read_benchmark
 from seam_lib.cli import app
-from seam_lib.errors import SeamError
-from seam_lib.files import read_rows
-from seam_lib.params import load_params
-from seam_lib.plan import load_cases, load_run
-from seam_lib.schema import CONDITIONS, SOURCES, Case, Trace
+from seam_lib.core.benchmark import read_benchmark
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import read_rows
+from seam_lib.core.params import load_params
+from seam_lib.core.rows import CONDITIONS, SOURCES, Case, Trace
+from seam_lib.core.run import load_cases, load_run
 from seam_lib.trial import plan_trial, take_clusters, trial_name
 
 Try = Callable[..., Result]
@@ -148,7 +148,7 @@ def test_a_missing_key_is_named_before_any_call(
 def test_the_embedded_model_says_how_to_install_it(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("seam_lib.providers.llamacpp.find_spec", lambda name: None)
+    monkeypatch.setattr("seam_lib.infer.providers.llamacpp.find_spec", lambda name: None)
     done = CliRunner().invoke(app, ["try", "embedded", "--limit", "6", "--yes"])
     assert isinstance(done.exception, SeamError)
     assert "make embedded" in str(done.exception) and "pip install" in str(done.exception)

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from seam_lib.cli import app
-from seam_lib.errors import SeamError
-from seam_lib.verify import Line, copy_tracked, execute, read_lock, verify
+from seam_lib.core.errors import SeamError
+from seam_lib.verify import Check, copy_tracked, execute, read_lock, verify
 
 #: Two stages: `letters` makes a folder by code and a parameter, `pack` one file from it by shell.
 PIPELINE = """
@@ -68,14 +68,14 @@ def project(template, tmp_path):
 
 def run_cli(project, monkeypatch, *arguments):
     """`seam verify` in a project folder: exit status and what it prints."""
-    monkeypatch.setattr("seam_lib.params.find_root", lambda: project)
+    monkeypatch.setattr("seam_lib.core.params.find_root", lambda: project)
     done = CliRunner().invoke(app, ["verify", *arguments])
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.exit_code, done.stdout
 
 
-def verdicts(lines: list[Line]) -> dict[str, str]:
+def verdicts(lines: list[Check]) -> dict[str, str]:
     return {line.path: line.verdict for line in lines}
 
 
@@ -348,7 +348,7 @@ def test_the_report_reproduces(restored, monkeypatch):
             {"paper/statistics.json": "changed input"},
         ),
         (
-            "seam_lib/files.py",
+            "seam_lib/core/files.py",
             b"handle.write(data)",
             b"handle.write(data + bytes(1))",
             {"seam_lib": "changed input", "paper/report.pdf": "differs"},

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 from wild_project import ROOT, wild_project
 
-from seam_lib import stats
+from seam_lib.analysis import stats
 from seam_lib.cli import app
-from seam_lib.errors import SeamError
-from seam_lib.files import read_rows, write_rows
-from seam_lib.params import load_params
-from seam_lib.schema import Candidate, Judgement
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import read_rows, write_rows
+from seam_lib.core.params import load_params
+from seam_lib.core.rows import Candidate, Judgement
 from seam_lib.wild.annotate import check_sample, draw_sample
 from seam_lib.wild.audit import (
-    Answer,
+    Annotation,
     agreement,
     agreement_interval,
     chance_agreement,
@@ -135,7 +135,7 @@ def test_what_a_spreadsheet_makes_of_a_file_is_read_or_refused_in_words(tmp_path
 
 
 def test_a_question_about_no_message_has_no_agreement_and_unanimity_no_kappa():
-    a, b = (Answer("wild-001", "x", who, False) for who in "AB")
+    a, b = (Annotation("wild-001", "x", who, False) for who in "AB")
     table = agreement(cross([a], [b]), draws=20, seed=1).set_index(["question", "statistic"])
     assert {question for question, _ in table.index} == {"genuine"}
     assert table.loc["genuine", "raw"].tolist() == [1, 1, 1, 1]
@@ -145,7 +145,7 @@ def test_a_question_about_no_message_has_no_agreement_and_unanimity_no_kappa():
 def test_a_missing_file_and_files_about_other_messages_are_refused(tmp_path):
     with pytest.raises(SeamError, match=r"nowhere.csv"):
         read_answers(tmp_path / "nowhere.csv")
-    a, b = Answer("wild-001", "x", "A", False), Answer("wild-001", "y", "B", False)
+    a, b = Annotation("wild-001", "x", "A", False), Annotation("wild-001", "y", "B", False)
     with pytest.raises(SeamError, match="wild-001 differs"):
         cross([a], [b])
     with pytest.raises(SeamError, match="wild-001 differs"):
@@ -229,7 +229,8 @@ def test_files_about_another_sample_are_refused(judged):
 def test_an_unfinished_file_is_refused(judged):
     wild = load_params(judged).wild
     every = [
-        Answer(name, answer.hash, "A", False) for name, answer in draw_sample(judged, wild).items()
+        Annotation(name, answer.hash, "A", False)
+        for name, answer in draw_sample(judged, wild).items()
     ]
     check_sample(judged, wild, every)
     with pytest.raises(SeamError, match="A has not answered 2 of the 8 messages, wild-003 first"):

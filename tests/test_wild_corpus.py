@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from minihub import Handler, hub, serving
 from wild_project import PLAIN, ROOT, conversation, wild_project, write_parquet
 
-from seam_lib.errors import SeamError
-from seam_lib.params import CorpusParams
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import CorpusParams
 from seam_lib.wild.corpus import (
     UnreadableShardError,
     decode,
@@ -289,8 +289,8 @@ class Gated(Handler):
 def fetch(root: Path, endpoint: str) -> subprocess.CompletedProcess[str]:
     """List the shards of a hub corpus in a process that knows another hub."""
     program = (
-        "import sys; from pathlib import Path; from seam_lib.params import CorpusParams\n"
-        "from seam_lib.errors import SeamError; from seam_lib.wild.corpus import shards\n"
+        "import sys; from pathlib import Path; from seam_lib.core.params import CorpusParams\n"
+        "from seam_lib.core.errors import SeamError; from seam_lib.wild.corpus import shards\n"
         "corpus = CorpusParams(folder='chats', hub='lab/chats')\n"
         "try: print(*[path.name for path in shards(Path.cwd(), corpus)])\n"
         "except SeamError as error: print(error)"

@@ -11,15 +11,15 @@ from typer.testing import CliRunner
 from wild_project import wild_project
 
 from seam_lib.cli import app
-from seam_lib.errors import SeamError
-from seam_lib.files import read_rows
-from seam_lib.params import WildParams, load_params
-from seam_lib.schema import Candidate, Judgement
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import read_rows
+from seam_lib.core.params import WildParams, load_params
+from seam_lib.core.rows import Candidate, Judgement
 from seam_lib.wild.judge import (
     BUDGET,
     ELISION,
     FENCE,
-    Tally,
+    Counts,
     draw,
     elide,
     judge,
@@ -72,7 +72,7 @@ def project(root: Path, address: str = "http://127.0.0.1:9", **wild: object) -> 
     return params
 
 
-def run(root: Path, answer: Callable[[int], str | int], **wild: object) -> tuple[Tally, list[str]]:
+def run(root: Path, answer: Callable[[int], str | int], **wild: object) -> tuple[Counts, list[str]]:
     """Judge with a server that answers so; gives the counts and the prompts it saw."""
     prompts: list[str] = []
     with serving(judging(answer, prompts)) as address:
@@ -85,7 +85,7 @@ def judgements(root: Path) -> list[Judgement]:
 
 def test_every_candidate_is_asked_once_with_its_message(tmp_path):
     tally, prompts = run(tmp_path, lambda call: YES if call % 2 else NO)
-    assert tally == Tally(genuine=6, not_genuine=6, unparseable=0, missing=0, stopped=None)
+    assert tally == Counts(genuine=6, not_genuine=6, unparseable=0, missing=0, stopped=None)
     wild = load_params(tmp_path).wild
     rows = judgements(tmp_path)
     texts = read_again(tmp_path, wild, rows)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wild_project import ROOT
 
-from seam_lib.benchmark import read_benchmark
+from seam_lib.core.benchmark import read_benchmark
 from seam_lib.wild import rules
 from seam_lib.wild.rules import (
     MAX_TAIL,

@@ -18,10 +18,10 @@ import pytest
 from wild_project import PLAIN, ROOT, conversation, wild_project, write_parquet
 
 from seam_lib.cli import main
-from seam_lib.errors import SeamError
-from seam_lib.files import read_rows
-from seam_lib.params import WildParams
-from seam_lib.schema import Candidate
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import read_rows
+from seam_lib.core.params import WildParams
+from seam_lib.core.rows import Candidate
 from seam_lib.wild import corpus
 from seam_lib.wild import screen as module
 from seam_lib.wild.corpus import read_messages, shards

@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pyarrow.parquet as pq
 
-from seam_lib.params import SyntheticParams
+from seam_lib.core.params import SyntheticParams
 from seam_lib.wild.evaluate import confusion, precision_recall
 from seam_lib.wild.synthetic import SHAPES, conversations, labelled, make_corpus, message
 

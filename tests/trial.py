@@ -9,14 +9,14 @@ import yaml
 from faulty import edited
 from scratch import ROOT
 
-from seam_lib.build import Cluster, compose_cases
-from seam_lib.comments import Comment
-from seam_lib.compose import conditions
-from seam_lib.files import write_rows
-from seam_lib.plan import Run, load_run
-from seam_lib.schema import CONDITIONS, SOURCES, Case, Trace
-from seam_lib.sources import Item
-from seam_lib.traces import message_digest, messages
+from seam_lib.build.clusters import Cluster, compose_cases
+from seam_lib.build.comments import Comment
+from seam_lib.build.conditions import conditions
+from seam_lib.build.sources import Item
+from seam_lib.core.files import write_rows
+from seam_lib.core.rows import CONDITIONS, SOURCES, Case, Trace
+from seam_lib.core.run import Run, load_run
+from seam_lib.infer.traces import message_digest, messages
 
 CASUAL = Comment("note", "My bus was late.", "the bus was late", ["bus was late"])
 NATIVE = Comment("formal", "Figures are old though.", "figures are old", ["figures are old"])

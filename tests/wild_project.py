@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from seam_lib.params import CorpusParams, WildParams, load_params
+from seam_lib.core.params import CorpusParams, WildParams, load_params
 
 ROOT = Path(__file__).resolve().parent.parent
 PLAIN = CorpusParams(folder="corpus", id="conversation_hash", language="language")

@@ -5,14 +5,14 @@
 recompute functions, grouped by what they count.
 """
 
-from seam_lib.claims.ledger import Claim, Line, read_ledger, recompute
-from seam_lib.claims.report import describe, find_line, recompute_all, write_claims
+from seam_lib.claims.ledger import Claim, Outcome, read_ledger, recompute
+from seam_lib.claims.report import describe, find_outcome, recompute_all, write_claims
 
 __all__ = [
     "Claim",
-    "Line",
+    "Outcome",
     "describe",
-    "find_line",
+    "find_outcome",
     "read_ledger",
     "recompute",
     "recompute_all",

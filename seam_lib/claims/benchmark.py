@@ -4,14 +4,13 @@ import re
 
 import pandas as pd
 
-from seam_lib.claims.answer import Answer, Value
+from seam_lib.build.comments import Comment
 from seam_lib.claims.published import Published
-from seam_lib.comments import Comment
-from seam_lib.schema import CASUAL, CONDITIONS, TREATED
-from seam_lib.tables import SOURCE_NAMES
+from seam_lib.claims.recomputed import Recomputed, Value
+from seam_lib.core.rows import CASUAL, CONDITIONS, SOURCE_NAMES, TREATED
 
 
-def size(data: Published) -> Answer:
+def size(data: Published) -> Recomputed:
     """Examples, conditions, cases and sources."""
     clusters = data.table("clusters")
     labelled = sorted(data.labels().frame["condition"].unique(), key=CONDITIONS.index)
@@ -29,19 +28,19 @@ def size(data: Published) -> Answer:
         "per source": int(per_source.min()) if per_source.nunique() == 1 else "unequal",
     }
     how = f"{len(clusters)} clusters, {len(labelled)} labelled conditions and clean"
-    return Answer(values, how, per_source.reset_index())
+    return Recomputed(values, how, per_source.reset_index())
 
 
-def composition(data: Published, column: str) -> Answer:
+def composition(data: Published, column: str) -> Recomputed:
     """One column of Table 2: examples or cases by source, and their total."""
     each = 1 if column == "examples" else len(TREATED) + 1
     by_source = data.table("clusters")["source"].value_counts(sort=False) * each
     values: dict[str, Value] = {SOURCE_NAMES[s]: int(n) for s, n in by_source.items()}
     how = f"clusters of each source, times {each}"
-    return Answer(values | {"total": int(by_source.sum())}, how, by_source.reset_index())
+    return Recomputed(values | {"total": int(by_source.sum())}, how, by_source.reset_index())
 
 
-def pools(data: Published) -> Answer:
+def pools(data: Published) -> Recomputed:
     """How many casual comments there are, and the smallest and the largest native pool."""
     native = {genre: len(pool) for genre, pool in data.pools.native.items()}
     values: dict[str, Value] = {
@@ -53,10 +52,10 @@ def pools(data: Published) -> Answer:
     rows = pd.DataFrame(
         [["casual", len(data.pools.casual)], *native.items()], columns=["pool", "comments"]
     )
-    return Answer(values, how, rows)
+    return Recomputed(values, how, rows)
 
 
-def witness_words(data: Published) -> Answer:
+def witness_words(data: Published) -> Recomputed:
     """The fewest content words in the witnesses of a casual comment: words of four letters or more.
 
     Shorter words of a witness are mostly articles and auxiliaries, so this counts low.
@@ -68,10 +67,10 @@ def witness_words(data: Published) -> Answer:
     fewest = int(rows["content words"].min())
     how = f"each of {len(rows)} casual comments has {fewest} or more words of four letters"
     several = int((rows["content words"] > 1).sum())
-    return Answer({"fewest": fewest, "comments": several}, how, rows)
+    return Recomputed({"fewest": fewest, "comments": several}, how, rows)
 
 
-def placebo_pairs(data: Published, native: bool) -> Answer:
+def placebo_pairs(data: Published, native: bool) -> Recomputed:
     """Response-witness pairs if each response meets every comment of the pools but its own.
 
     Args:
@@ -85,7 +84,7 @@ def placebo_pairs(data: Published, native: bool) -> Answer:
     examples = len(data.table("clusters"))
     pairs = examples * conditions * (comments - 1)
     how = f"{examples} examples x {conditions} conditions x ({comments} - 1) other comments"
-    return Answer({"pairs": pairs}, how, pools(data).rows)
+    return Recomputed({"pairs": pairs}, how, pools(data).rows)
 
 
 def _content_words(comment: Comment) -> int:

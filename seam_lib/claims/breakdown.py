@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from seam_lib.claims.answer import Answer, Value
 from seam_lib.claims.published import Published
 from seam_lib.claims.rates import rate
-from seam_lib.schema import TIERS, TREATED
-from seam_lib.tables import SOURCE_NAMES
+from seam_lib.claims.recomputed import Recomputed, Value
+from seam_lib.core.rows import SOURCE_NAMES, TIERS, TREATED
 
 #: How Table 6 names the tiers.
 TIER_NAMES = dict(zip(TIERS, ("witness", "regex", "NLI"), strict=True))
@@ -16,23 +15,23 @@ TIER_NAMES = dict(zip(TIERS, ("witness", "regex", "NLI"), strict=True))
 SPECIMENS = dict(zip(TIERS, ("verbatim", "reworded", "NLI"), strict=True))
 
 
-def pooled(data: Published, source: str, models: list[str]) -> Answer:
+def pooled(data: Published, source: str, models: list[str]) -> Recomputed:
     """One row of Table 6: a source's rate with newline and blank pooled."""
     found = _pooled(data, [source], models)
     values: dict[str, Value] = dict(zip(found["model"], found["percent"], strict=True))
     how = ", ".join(f"{r.absorbed}/{r.observations}" for r in found.itertuples())
-    return Answer(values, how, found)
+    return Recomputed(values, how, found)
 
 
-def pooled_range(data: Published, sources: list[str], models: list[str]) -> Answer:
+def pooled_range(data: Published, sources: list[str], models: list[str]) -> Recomputed:
     """The lowest and the highest pooled rate over some sources and models."""
     found = _pooled(data, sources, models)
     low, high = found["percent"].min(), found["percent"].max()
     how = f"{len(found)} source-model cells, each newline + blank"
-    return Answer({"lowest": float(low), "highest": float(high)}, how, found)
+    return Recomputed({"lowest": float(low), "highest": float(high)}, how, found)
 
 
-def pooled_size(data: Published, models: list[str]) -> Answer:
+def pooled_size(data: Published, models: list[str]) -> Recomputed:
     """How many observations a cell of Table 6 pools: most cells, and the exception."""
     found = _pooled(data, list(SOURCE_NAMES), models)
     usual = int(found["observations"].mode()[0])
@@ -45,12 +44,12 @@ def pooled_size(data: Published, models: list[str]) -> Answer:
         "observations there": int(others["observations"].min()),
     }
     how = f"{len(found) - len(others)} of {len(found)} cells pool {usual} observations"
-    return Answer(values, how, found)
+    return Recomputed(values, how, found)
 
 
 def tiers(
     data: Published, models: list[str], conditions: Sequence[str] = TREATED, reading: str = "main"
-) -> Answer:
+) -> Recomputed:
     """Absorbed labels by the tier that fired first, model by model: witness, regex, NLI."""
     frame = data.labels(reading).frame
     kept = frame[frame["absorbed"] & frame["condition"].isin(conditions)]
@@ -61,18 +60,20 @@ def tiers(
     }
     rows = pd.crosstab(kept["model"], [kept["condition"], kept["tier"]]).loc[models]
     rows.columns = [f"{condition} {tier}" for condition, tier in rows.columns]
-    return Answer(values, f"counted over {', '.join(conditions)}", rows.T.reset_index(names=""))
+    return Recomputed(values, f"counted over {', '.join(conditions)}", rows.T.reset_index(names=""))
 
 
-def tier_names(data: Published) -> Answer:
+def tier_names(data: Published) -> Recomputed:
     """How many tiers there are, and how many of them are lexical."""
     fired = data.labels().frame.query("absorbed").groupby("tier").size()
     lexical = [t for t in fired.index if t.startswith("lexical")]
     values: dict[str, Value] = {"tiers": len(fired), "lexical": len(lexical)}
-    return Answer(values, f"tiers that fire: {', '.join(fired.index)}", fired.reset_index(name="n"))
+    return Recomputed(
+        values, f"tiers that fire: {', '.join(fired.index)}", fired.reset_index(name="n")
+    )
 
 
-def specimen(data: Published, model: str, item: str, condition: str = "newline") -> Answer:
+def specimen(data: Published, model: str, item: str, condition: str = "newline") -> Recomputed:
     """Whether a specimen of Appendix E is labelled absorbed, and by which tier.
 
     Args:
@@ -92,7 +93,7 @@ def specimen(data: Published, model: str, item: str, condition: str = "newline")
         "label": ", ".join(sorted(verdicts)) or "no such case",
         "tier": ", ".join(SPECIMENS.get(t, "none") for t in found["tier"]),
     }
-    return Answer(values, f"the labels of {item} under {condition}", found)
+    return Recomputed(values, f"the labels of {item} under {condition}", found)
 
 
 def _pooled(data: Published, sources: list[str], models: list[str]) -> pd.DataFrame:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from seam_lib import stats
-from seam_lib.analysis import paired_outcomes
-from seam_lib.claims.answer import Answer, Value
+from seam_lib.analysis import stats
+from seam_lib.analysis.questions import paired_outcomes
+from seam_lib.analysis.stats import LEVEL
 from seam_lib.claims.published import Published
 from seam_lib.claims.rates import rate
-from seam_lib.stats import LEVEL
+from seam_lib.claims.recomputed import Recomputed, Value
 
 #: How Section 5.3 speaks of a pair of models.
 DIRECTIONS = {-1: "lower", 0: "similar", 1: "higher"}
@@ -24,7 +24,7 @@ def family(data: Published, a: str, b: str) -> pd.DataFrame:
     """One contrast over all models, indexed by model key.
 
     Returns:
-        The columns of `analysis.contrasts`, and name, increase (points) and significant_increase.
+        The columns of `questions.contrasts`, and name, increase (points) and significant_increase.
     """
     frame = data.contrasts().query("condition_a == @a and condition_b == @b")
     frame = frame.set_index("model", drop=False)
@@ -33,7 +33,7 @@ def family(data: Published, a: str, b: str) -> pd.DataFrame:
     return frame.assign(name=data.names(frame.index), increase=increase, significant_increase=up)
 
 
-def significant(data: Published, a: str, b: str, direction: str) -> Answer:
+def significant(data: Published, a: str, b: str, direction: str) -> Recomputed:
     """How many models change significantly, which, and which do not.
 
     Args:
@@ -52,10 +52,10 @@ def significant(data: Published, a: str, b: str, direction: str) -> Answer:
         "others": frame.loc[~hit, "name"].tolist(),
     }
     how = f"{hit.sum()} of {len(frame)} models with {direction} absorption and Holm p < {LEVEL}"
-    return Answer(values, how, rows_of(frame))
+    return Recomputed(values, how, rows_of(frame))
 
 
-def raised(data: Published, a: str, b: str) -> Answer:
+def raised(data: Published, a: str, b: str) -> Recomputed:
     """How many models absorb more under b, whatever the test says, and which do not."""
     frame = family(data, a, b)
     more = frame["increase"] > 0
@@ -64,10 +64,12 @@ def raised(data: Published, a: str, b: str) -> Answer:
         "of": len(frame),
         "others": frame.loc[~more, "name"].tolist(),
     }
-    return Answer(values, f"{more.sum()} of {len(frame)} increases are above zero", rows_of(frame))
+    return Recomputed(
+        values, f"{more.sum()} of {len(frame)} increases are above zero", rows_of(frame)
+    )
 
 
-def row(data: Published, model: str, a: str, b: str) -> Answer:
+def row(data: Published, model: str, a: str, b: str) -> Recomputed:
     """One row of Table 4, and Holm's verdict on it."""
     r = family(data, a, b).loc[model]
     values: dict[str, Value] = {
@@ -83,7 +85,7 @@ def row(data: Published, model: str, a: str, b: str) -> Answer:
         f"2 x 2 table both {r['both']}, only {a} {r['a_only']}, only {b} {r['b_only']}, "
         f"neither {r['neither']}; exact p {r['p']:.3g}, Holm p {r['p_holm']:.3g}"
     )
-    return Answer(values, how, rows_of(r.to_frame().T), discordant(data, model, a, b))
+    return Recomputed(values, how, rows_of(r.to_frame().T), discordant(data, model, a, b))
 
 
 def discordant(data: Published, model: str, a: str, b: str) -> dict[str, list[str]]:
@@ -97,7 +99,7 @@ def discordant(data: Published, model: str, a: str, b: str) -> dict[str, list[st
     }
 
 
-def largest_reduction(data: Published, a: str, b: str, reduce_phi: bool = False) -> Answer:
+def largest_reduction(data: Published, a: str, b: str, reduce_phi: bool = False) -> Recomputed:
     """The largest reduction (points) that some model's interval still allows."""
     frame = family(data, a, b)
     high = pd.Series(
@@ -110,18 +112,18 @@ def largest_reduction(data: Published, a: str, b: str, reduce_phi: bool = False)
     )
     model = str(high.idxmax())
     how = f"the highest upper bound over {len(frame)} models is {data.name(model)}'s"
-    return Answer({"points": 100 * float(high.max())}, how, rows_of(frame))
+    return Recomputed({"points": 100 * float(high.max())}, how, rows_of(frame))
 
 
-def increases(data: Published, models: str | list[str], a: str, b: str) -> Answer:
+def increases(data: Published, models: str | list[str], a: str, b: str) -> Recomputed:
     """The increase of each of some models."""
     frame = family(data, a, b).loc[data.group(models)]
     values: dict[str, Value] = dict(zip(frame["name"], frame["increase"], strict=True))
     how = ", ".join(f"({r.b_only} - {r.a_only}) / {r.n}" for r in frame.itertuples())
-    return Answer(values, how, rows_of(frame))
+    return Recomputed(values, how, rows_of(frame))
 
 
-def significant_range(data: Published, a: str, b: str) -> Answer:
+def significant_range(data: Published, a: str, b: str) -> Recomputed:
     """The smallest and the largest significant increase, and whose they are."""
     frame = family(data, a, b)
     frame = frame[frame["significant_increase"]].sort_values("increase")
@@ -131,27 +133,27 @@ def significant_range(data: Published, a: str, b: str) -> Answer:
         "smallest model": frame["name"].iloc[0],
         "largest": float(frame["increase"].iloc[-1]),
     }
-    return Answer(values, f"{len(frame)} significant increases, sorted", rows_of(frame))
+    return Recomputed(values, f"{len(frame)} significant increases, sorted", rows_of(frame))
 
 
-def largest_increases(data: Published, a: str, b: str, top: int) -> Answer:
+def largest_increases(data: Published, a: str, b: str, top: int) -> Recomputed:
     """The models with the largest increases."""
     frame = family(data, a, b).sort_values("increase", ascending=False)
     names = frame["name"].head(top).tolist()
-    return Answer({"models": names}, f"{len(frame)} increases, sorted", rows_of(frame))
+    return Recomputed({"models": names}, f"{len(frame)} increases, sorted", rows_of(frame))
 
 
-def largest_p(data: Published, models: list[str], a: str, b: str) -> Answer:
+def largest_p(data: Published, models: list[str], a: str, b: str) -> Recomputed:
     """The largest exact p of some models, and the number of pairs if it is the same for all."""
     frame = family(data, a, b).loc[models]
     values: dict[str, Value] = {"models": len(frame), "p": float(frame["p"].max())}
     how = f"exact p: {', '.join(f'{p:.3g}' for p in frame['p'])}"
-    return Answer(values, how, rows_of(frame))
+    return Recomputed(values, how, rows_of(frame))
 
 
 def pairs(
     data: Published, a: str | None = None, b: str | None = None, models: str | list[str] = "all"
-) -> Answer:
+) -> Recomputed:
     """The smallest and the largest number of matched examples, of one contrast or of all five."""
     frame = data.contrasts()
     if a and b:
@@ -159,20 +161,22 @@ def pairs(
     rows = frame[["model", "condition_a", "condition_b", "n"]].reset_index(drop=True)
     fewest = rows.loc[rows["n"].idxmin()]
     values: dict[str, Value] = {"fewest": int(fewest["n"]), "most": int(rows["n"].max())}
-    return Answer(values, f"fewest: {data.name(fewest['model'])}, {fewest['condition_b']}", rows)
+    return Recomputed(
+        values, f"fewest: {data.name(fewest['model'])}, {fewest['condition_b']}", rows
+    )
 
 
-def at_or_below(data: Published, a: str, b: str) -> Answer:
+def at_or_below(data: Published, a: str, b: str) -> Recomputed:
     """In how many models the rate under b is no higher than the rate under a."""
     found = [(rate(data, m, a), rate(data, m, b)) for m in data.group("all")]
     rows = pd.DataFrame(
         [[x.model, x.percent, y.percent] for x, y in found], columns=["model", a, b]
     )
     count = int((rows[b] <= rows[a]).sum())
-    return Answer({"models": count}, f"{count} of {len(rows)} models", rows)
+    return Recomputed({"models": count}, f"{count} of {len(rows)} models", rows)
 
 
-def families(data: Published, smaller_larger: list[list[str]], condition: str) -> Answer:
+def families(data: Published, smaller_larger: list[list[str]], condition: str) -> Recomputed:
     """How larger models of a family compare with smaller ones: which directions occur.
 
     Two models are similar if the exact McNemar p over their common examples is not below .05.
@@ -188,7 +192,7 @@ def families(data: Published, smaller_larger: list[list[str]], condition: str) -
     columns = ["smaller", "larger", "rate, smaller", "rate, larger", "p", "larger is"]
     frame = pd.DataFrame(rows, columns=columns)
     how = "; ".join(f"{r[1]} against {r[0]}: {r[5]}" for r in rows)
-    return Answer({"directions": sorted(set(frame["larger is"]))}, how, frame)
+    return Recomputed({"directions": sorted(set(frame["larger is"]))}, how, frame)
 
 
 def rows_of(frame: pd.DataFrame) -> pd.DataFrame:

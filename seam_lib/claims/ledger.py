@@ -13,9 +13,9 @@ from typing import Any, Literal, get_args
 import msgspec
 import yaml
 
-from seam_lib.claims.answer import Answer, Value, agrees, as_printed, printed_number
 from seam_lib.claims.published import Published
-from seam_lib.errors import SeamError
+from seam_lib.claims.recomputed import Recomputed, Value, agrees, as_printed, printed_number
+from seam_lib.core.errors import SeamError
 
 Status = Literal["reproduced", "differs", "consistent", "not_public"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -26,7 +26,7 @@ TOPICS = (
 )
 
 
-class Reading(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class Otherwise(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Another way to read the statement, tried beside the main one and named in the note."""
 
     reading: str
@@ -60,12 +60,12 @@ class Claim(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     args: dict[str, Any] = {}
     cells: list[str] = []
     basis: Literal["cases", "totals"] = "cases"
-    readings: list[Reading] = []
+    readings: list[Otherwise] = []
     needs: str | None = None
 
 
 @dataclass(frozen=True)
-class Line:
+class Outcome:
     """A claim with what became of it.
 
     Attributes:
@@ -73,14 +73,14 @@ class Line:
         status: One of `STATUSES`.
         computed: The computed cells, in the form of the printed ones.
         note: The calculation, the difference and the other readings; or what would be needed.
-        answer: What the function returned; None for `not_public`.
+        found: What the function returned; None for `not_public`.
     """
 
     claim: Claim
     status: Status
     computed: list[str]
     note: str
-    answer: Answer | None
+    found: Recomputed | None
 
 
 def read_ledger(path: Path) -> list[Claim]:
@@ -110,7 +110,7 @@ def read_ledger(path: Path) -> list[Claim]:
     return claims
 
 
-def recompute(claim: Claim, data: Published) -> Line:
+def recompute(claim: Claim, data: Published) -> Outcome:
     """Recompute one claim and compare it with what is printed.
 
     Args:
@@ -121,20 +121,20 @@ def recompute(claim: Claim, data: Published) -> Line:
         SeamError: The entry names a function, argument or cell that does not exist.
     """
     if claim.compute is None:
-        return Line(claim, "not_public", [], claim.needs or "", None)
-    answer = _call(claim, claim.compute, claim.args, data)
-    values = _cells(claim, answer)
+        return Outcome(claim, "not_public", [], claim.needs or "", None)
+    found = _call(claim, claim.compute, claim.args, data)
+    values = _cells(claim, found)
     pairs = list(zip(claim.printed, values.values(), strict=True))
     hits = [agrees(printed, value) for printed, value in pairs]
     status: Status = "differs"
     if all(hits):
         status = "reproduced" if claim.basis == "cases" else "consistent"
     computed = [as_printed(printed, value) for printed, value in pairs]
-    return Line(claim, status, computed, _note(claim, answer, values, hits, data), answer)
+    return Outcome(claim, status, computed, _note(claim, found, values, hits, data), found)
 
 
 def _note(
-    claim: Claim, answer: Answer, values: dict[str, Value], hits: list[bool], data: Published
+    claim: Claim, found: Recomputed, values: dict[str, Value], hits: list[bool], data: Published
 ) -> str:
     """The calculation; what differs, and by how much; what the other readings give."""
     cells = zip(values.items(), claim.printed, hits, strict=True)
@@ -145,7 +145,7 @@ def _note(
         )
         for other in claim.readings
     ]
-    note = answer.how
+    note = found.how
     if differences:
         note += f". {'; '.join(differences)}"
     if readings:
@@ -153,33 +153,33 @@ def _note(
     return note
 
 
-def _call(claim: Claim, name: str, args: dict[str, Any], data: Published) -> Answer:
+def _call(claim: Claim, name: str, args: dict[str, Any], data: Published) -> Recomputed:
     module, _, function = name.partition(".")
     topic = import_module(f"seam_lib.claims.{module}") if module in TOPICS else None
-    found = getattr(topic, function, None)
-    if not inspect.isfunction(found) or function.startswith("_"):
+    named = getattr(topic, function, None)
+    if not inspect.isfunction(named) or function.startswith("_"):
         raise SeamError(
             f"paper/claims.yaml: {claim.id}: no function {name}; name one of seam_lib.claims, such "
             "as rates.cells."
         )
     try:
-        inspect.signature(found).bind(data, **args)
+        inspect.signature(named).bind(data, **args)
     except TypeError as error:
         raise SeamError(f"paper/claims.yaml: {claim.id}: {name}: {error}.") from None
-    answer: Answer = found(data, **args)
-    return answer
+    found: Recomputed = named(data, **args)
+    return found
 
 
-def _cells(claim: Claim, answer: Answer) -> dict[str, Value]:
+def _cells(claim: Claim, found: Recomputed) -> dict[str, Value]:
     """The values that the claim prints."""
-    labels = claim.cells or list(answer.values)
-    missing = [label for label in labels if label not in answer.values]
+    labels = claim.cells or list(found.values)
+    missing = [label for label in labels if label not in found.values]
     if missing or len(labels) != len(claim.printed):
         raise SeamError(
             f"paper/claims.yaml: {claim.id}: {len(claim.printed)} printed cells for the values "
-            f"{', '.join(labels)}; choose `cells` among: {', '.join(answer.values)}."
+            f"{', '.join(labels)}; choose `cells` among: {', '.join(found.values)}."
         )
-    return {label: answer.values[label] for label in labels}
+    return {label: found.values[label] for label in labels}
 
 
 def _difference(label: str, value: Value, printed: str) -> str:

@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 
-from seam_lib import stats
+from seam_lib.analysis import stats
 from seam_lib.claims import contrasts
-from seam_lib.claims.answer import Answer, Value
 from seam_lib.claims.published import Published
 from seam_lib.claims.rates import rate
-from seam_lib.schema import CODE_SOURCES
-from seam_lib.tables import SOURCE_NAMES
+from seam_lib.claims.recomputed import Recomputed, Value
+from seam_lib.core.rows import CODE_SOURCES, SOURCE_NAMES
 
 #: The six sources by genre, in the words of Section 3.3.
 GENRES = {
@@ -22,7 +21,7 @@ GENRES = {
 }
 
 
-def row(data: Published, model: str, reduce_phi: bool = False) -> Answer:
+def row(data: Published, model: str, reduce_phi: bool = False) -> Recomputed:
     """One row of Table 5: casual and artifact-native rate, increase, interval, code rates."""
     r = contrasts.family(data, "newline", "newline_R").loc[model]
     table = stats.Paired(*(int(r[c]) for c in stats.Paired._fields))
@@ -42,10 +41,10 @@ def row(data: Published, model: str, reduce_phi: bool = False) -> Answer:
         f"{len(code[0].absorbed)}/{code[0].usable} and {len(code[1].absorbed)}/{code[1].usable}"
     )
     cases = contrasts.discordant(data, model, "newline", "newline_R")
-    return Answer(values, how, contrasts.rows_of(r.to_frame().T), cases)
+    return Recomputed(values, how, contrasts.rows_of(r.to_frame().T), cases)
 
 
-def largest_change(data: Published, by: str = "cell") -> Answer:
+def largest_change(data: Published, by: str = "cell") -> Recomputed:
     """Where the significant models change most between casual and artifact-native comments.
 
     Args:
@@ -68,14 +67,14 @@ def largest_change(data: Published, by: str = "cell") -> Answer:
     if by == "cell":
         model, source = changes.stack().idxmax()
         how = f"{model} in {SOURCE_NAMES[source]}: {changes.loc[model, source]:+.1f}"
-        return Answer({"genre": GENRES[source]}, how, changes.reset_index(names="model"))
+        return Recomputed({"genre": GENRES[source]}, how, changes.reset_index(names="model"))
     if by == "genre":
         means = genres.mean()
         how = ", ".join(f"{genre} {x:+.1f}" for genre, x in means.items())
-        return Answer({"genre": str(means.idxmax())}, how, genres.reset_index(names="model"))
+        return Recomputed({"genre": str(means.idxmax())}, how, genres.reset_index(names="model"))
     most = int((genres.idxmax(axis=1) == "code").sum())
     text = f"code in {most} of {len(models)} models"
-    return Answer({"genre": text}, text, genres.reset_index(names="model"))
+    return Recomputed({"genre": text}, text, genres.reset_index(names="model"))
 
 
 def _change(data: Published, model: str, sources: list[str]) -> float:

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from seam_lib.claims.answer import is_number
 from seam_lib.claims.ledger import Claim
-from seam_lib.errors import SeamError
-from seam_lib.files import csv_rows
+from seam_lib.claims.recomputed import is_number
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import csv_rows
 
 #: Numbers that state nothing about data, by kind.
 NON_CLAIMS = {

@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from seam_lib import stats
-from seam_lib.claims.answer import Answer, Value
+from seam_lib.analysis import stats
 from seam_lib.claims.published import Published
+from seam_lib.claims.recomputed import Recomputed, Value
 
 COUNTS = ("both_yes", "only_a", "only_b", "both_no")
 
 
-def agreement(data: Published, question: str) -> Answer:
+def agreement(data: Published, question: str) -> Recomputed:
     """Marks, agreement and chance-corrected agreement of the two annotators on one question.
 
     Args:
@@ -35,19 +35,19 @@ def agreement(data: Published, question: str) -> Answer:
         "positive share, B": 100 * (both + only_b) / int(table.sum()),
     }
     how = f"2 x 2 table: both yes {both}, only A {only_a}, only B {only_b}, both no {neither}"
-    return Answer(values, how, row.to_frame().T.reset_index(names="question"))
+    return Recomputed(values, how, row.to_frame().T.reset_index(names="question"))
 
 
-def annotator_a(data: Published) -> Answer:
+def annotator_a(data: Published) -> Recomputed:
     """Messages that annotator A reviewed and marked, counted from the public rows."""
     audit = data.table("wild_audit")
     marked = int((audit["genuine_paste"].astype(str).str.lower() == "true").sum())
     values: dict[str, Value] = {"messages": len(audit), "marked": marked}
     rows = audit.groupby(["genuine_paste", "artifact_first"]).size().reset_index(name="messages")
-    return Answer(values, f"{marked} of {len(audit)} rows of wild_audit.csv", rows)
+    return Recomputed(values, f"{marked} of {len(audit)} rows of wild_audit.csv", rows)
 
 
-def estimate(data: Published, pool: int) -> Answer:
+def estimate(data: Published, pool: int) -> Recomputed:
     """Matching messages in the judged pool: point estimate and lower bound.
 
     Args:
@@ -59,4 +59,6 @@ def estimate(data: Published, pool: int) -> Answer:
     low = float(stats.wilson(both, messages)[0])
     how = f"{both}/{messages} x {pool:,}; Wilson's lower bound {low:.5f} x {pool:,}"
     found: dict[str, Value] = {"estimate": both / messages * pool, "bound": low * pool}
-    return Answer(found, how, pd.DataFrame([[both, messages, pool]], columns=["both", "n", "pool"]))
+    return Recomputed(
+        found, how, pd.DataFrame([[both, messages, pool]], columns=["both", "n", "pool"])
+    )

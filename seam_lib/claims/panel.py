@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from seam_lib.claims.answer import Answer, Value
 from seam_lib.claims.published import Published
-from seam_lib.schema import CASUAL, TREATED
+from seam_lib.claims.recomputed import Recomputed, Value
+from seam_lib.core.rows import CASUAL, TREATED
 
 
-def sizes(data: Published) -> Answer:
+def sizes(data: Published) -> Recomputed:
     """Models, labs, and models by group."""
     panel = data.panel
     groups = panel["group"].value_counts()
@@ -20,7 +20,7 @@ def sizes(data: Published) -> Answer:
         "names": panel["name"].tolist(),
     }
     rows = panel[["name", "lab", "group"]].reset_index(drop=True)
-    return Answer(values, f"rows of panel.csv: {_tally(groups)}", rows)
+    return Recomputed(values, f"rows of panel.csv: {_tally(groups)}", rows)
 
 
 def exposed(data: Published) -> list[str]:
@@ -34,7 +34,7 @@ def exposed(data: Published) -> list[str]:
     return [next((k for text, k in kinds.items() if text in n), "identifier") for n in notes]
 
 
-def serving(data: Published) -> Answer:
+def serving(data: Published) -> Recomputed:
     """Which models' serving is on record for both conditions, and when they were collected."""
     kinds = exposed(data)
     panel = data.panel.assign(exposure=kinds)
@@ -52,26 +52,26 @@ def serving(data: Published) -> Answer:
         "same day": int((panel["native_collected_with_newline"] == "same day").sum()),
     }
     columns = ["name", "native_collected_with_newline", "served_id_note", "exposure"]
-    return Answer(values, "notes of panel.csv", panel[columns].reset_index(drop=True))
+    return Recomputed(values, "notes of panel.csv", panel[columns].reset_index(drop=True))
 
 
-def other_runs(data: Published) -> Answer:
+def other_runs(data: Published) -> Recomputed:
     """Whether the native condition was collected later than newline for most models."""
     when = data.panel["native_collected_with_newline"].value_counts()
     later = int(when["later run"])
     values: dict[str, Value] = {"models": "most" if 2 * later > len(data.panel) else "not most"}
-    return Answer(values, f"notes of panel.csv: {_tally(when)}", when.reset_index())
+    return Recomputed(values, f"notes of panel.csv: {_tally(when)}", when.reset_index())
 
 
-def tested(data: Published) -> Answer:
+def tested(data: Published) -> Recomputed:
     """How many models have labels under every condition with a comment."""
     counts = data.labels().frame.groupby("model")["condition"].nunique()
     complete = int((counts == len(TREATED)).sum())
     how = f"{complete} models have labels under all of {', '.join(TREATED)}"
-    return Answer({"models": complete}, how, counts.reset_index())
+    return Recomputed({"models": complete}, how, counts.reset_index())
 
 
-def excluded(data: Published, casual: bool, models: str | list[str] = "all") -> Answer:
+def excluded(data: Published, casual: bool, models: str | list[str] = "all") -> Recomputed:
     """Excluded label rows of the casual conditions, or of the artifact-native one.
 
     Args:
@@ -86,20 +86,20 @@ def excluded(data: Published, casual: bool, models: str | list[str] = "all") -> 
     clusters = sorted(set(rows["cluster_id"]))
     values: dict[str, Value] = {"rows": len(rows), "clusters": clusters}
     values["conditions"] = [c for c in conditions if c in set(rows["condition"])]
-    return Answer(values, how, rows)
+    return Recomputed(values, how, rows)
 
 
-def counted_exclusions(data: Published) -> Answer:
+def counted_exclusions(data: Published) -> Recomputed:
     """How many excluded cases have a label all the same."""
     frame, keys = data.table("exclusions"), ["model", "cluster_id", "condition"]
     labelled = frame.merge(data.labels().frame, on=keys)
     how = f"{len(labelled)} of {len(frame)} excluded cases"
-    return Answer(
+    return Recomputed(
         {"cases": len(labelled)}, how, frame.groupby("model").size().reset_index(name="n")
     )
 
 
-def native_exclusions(data: Published, which: str = "clean usable") -> Answer:
+def native_exclusions(data: Published, which: str = "clean usable") -> Recomputed:
     """Artifact-native rows without a label.
 
     Args:
@@ -117,10 +117,10 @@ def native_exclusions(data: Published, which: str = "clean usable") -> Answer:
         pairs = zip(rows["model"], rows["cluster_id"], strict=True)
         rows = rows[[pair in labelled for pair in pairs]]
     how = _tally(rows["model"].map(data.name).value_counts(sort=False))
-    return Answer({"rows": len(rows)}, how, rows)
+    return Recomputed({"rows": len(rows)}, how, rows)
 
 
-def unusable_outputs(data: Published, replaced: int) -> Answer:
+def unusable_outputs(data: Published, replaced: int) -> Recomputed:
     """Unusable outputs: those behind the excluded casual rows, and those replaced later.
 
     A treated output takes one row with it, a clean one all rows of its example.
@@ -136,34 +136,34 @@ def unusable_outputs(data: Published, replaced: int) -> Answer:
     how = (
         f"{treated} treated and {examples} clean outputs behind {len(frame)} rows, {replaced} more"
     )
-    return Answer({"outputs": treated + examples + replaced}, how, frame)
+    return Recomputed({"outputs": treated + examples + replaced}, how, frame)
 
 
-def label_rows(data: Published) -> Answer:
+def label_rows(data: Published) -> Recomputed:
     """How many label rows a case has, and how many labels a model has."""
     frame: pd.DataFrame = data.labels().frame
     per_case = frame.groupby(["model", "cluster_id", "condition"]).size()
     values: dict[str, Value] = {"rows a case": int(per_case.max())}
     rows = frame.groupby("model").size().reset_index(name="labels")
-    return Answer(values, f"{len(frame)} labels of as many cases", rows)
+    return Recomputed(values, f"{len(frame)} labels of as many cases", rows)
 
 
-def final_cases(data: Published, model: str) -> Answer:
+def final_cases(data: Published, model: str) -> Recomputed:
     """Cases of a model with a usable output: its labels, and the clean outputs they need."""
     frame = data.labels().frame
     mine = frame[frame["model"] == model]
     clean = mine["cluster_id"].nunique()
     how = f"{len(mine)} labels and {clean} clean outputs"
     rows = mine.groupby("condition").size().reset_index(name="labels")
-    return Answer({"cases": len(mine) + clean}, how, rows)
+    return Recomputed({"cases": len(mine) + clean}, how, rows)
 
 
-def decisions(data: Published, model: str) -> Answer:
+def decisions(data: Published, model: str) -> Recomputed:
     """Labels of a model that were changed by hand, everywhere or in the sensitivity line."""
     frame = data.table("adjudications")
     rows = frame[frame["model"] == model]
     how = _tally(rows["reason"].value_counts())
-    return Answer({"labels": len(rows)}, how, rows)
+    return Recomputed({"labels": len(rows)}, how, rows)
 
 
 def _tally(counts: "pd.Series[int]") -> str:

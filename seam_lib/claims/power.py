@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from seam_lib import stats
+from seam_lib.analysis import stats
 from seam_lib.claims import contrasts
-from seam_lib.claims.answer import Answer, Value
 from seam_lib.claims.panel import exposed
 from seam_lib.claims.published import Published
+from seam_lib.claims.recomputed import Recomputed, Value
 
 
 def median_discordant(
@@ -15,7 +15,7 @@ def median_discordant(
     significant: bool = False,
     middle: str = "midpoint",
     reading: str = "main",
-) -> Answer:
+) -> Recomputed:
     """The median proportion of discordant pairs over contrasts and models.
 
     Args:
@@ -34,12 +34,12 @@ def median_discordant(
     median = frame["discordant"].quantile(0.5, interpolation=middle)
     columns = ["model", "condition_a", "condition_b", "n", "a_only", "b_only", "discordant"]
     rows = frame[columns].sort_values("discordant")
-    return Answer({"median": float(median)}, f"median of {len(frame)} proportions", rows)
+    return Recomputed({"median": float(median)}, f"median of {len(frame)} proportions", rows)
 
 
 def resolvable(
     data: Published, pairs: int, under_holm: bool, discordant: float | None = None
-) -> Answer:
+) -> Recomputed:
     """The smallest difference (points) that a paired contrast resolves at 80% power.
 
     Args:
@@ -54,10 +54,10 @@ def resolvable(
     models = len(data.panel) if under_holm else 1
     points = 100 * stats.resolvable_difference(pairs, psi, stats.LEVEL / models)
     how = f"Connor's formula at {pairs} pairs, {psi:.4g} discordant, level .05/{models}"
-    return Answer({"points": points}, how, median.rows)
+    return Recomputed({"points": points}, how, median.rows)
 
 
-def below_limit(data: Published, discordant: float | None = None, own: bool = False) -> Answer:
+def below_limit(data: Published, discordant: float | None = None, own: bool = False) -> Recomputed:
     """Which artifact-native changes are smaller than what the design resolves under Holm.
 
     Args:
@@ -81,12 +81,12 @@ def below_limit(data: Published, discordant: float | None = None, own: bool = Fa
     }
     rows = frame.assign(limit=limits)[["name", "n", "increase", "limit", "p_holm"]]
     how = f"limit {min(limits):.1f}" + (f" to {max(limits):.1f}" if own else "") + " points"
-    return Answer(values, how, rows.reset_index(drop=True))
+    return Recomputed(values, how, rows.reset_index(drop=True))
 
 
 def clears_limit(
     data: Published, models: str, pairs: int, discordant: float | None = None
-) -> Answer:
+) -> Recomputed:
     """How many of some models exceed the limit with both their reduction and their increase."""
     limit = _number(resolvable(data, pairs, True, discordant))
     keys = data.group(models)
@@ -97,10 +97,10 @@ def clears_limit(
     rows = pd.DataFrame({"model": data.names(keys), "reduction": -boundary, "increase": native})
     smallest = rows[["reduction", "increase"]].min(axis=1)
     how = f"the smallest of these changes is {smallest.min():.1f} points, the limit {limit:.1f}"
-    return Answer({"models": int((smallest > limit).sum())}, how, rows)
+    return Recomputed({"models": int((smallest > limit).sum())}, how, rows)
 
 
-def exposure(data: Published) -> Answer:
+def exposure(data: Published) -> Recomputed:
     """Serving changes among the models with a significant artifact-native increase.
 
     An exposed model was served under another identifier, or without per-call records, in one of
@@ -123,10 +123,10 @@ def exposure(data: Published) -> Answer:
     }
     rows = frame[["name", "exposure", "increase", "p_holm"]].reset_index(drop=True)
     how = f"{raised.sum()} significant; exposed: {', '.join(frame.loc[~clear, 'name'])}"
-    return Answer(values, how, rows)
+    return Recomputed(values, how, rows)
 
 
-def inside_range(data: Published, of: str = "unexposed") -> Answer:
+def inside_range(data: Published, of: str = "unexposed") -> Recomputed:
     """How many exposed models' increases lie within the range of other models' increases.
 
     Args:
@@ -140,11 +140,11 @@ def inside_range(data: Published, of: str = "unexposed") -> Answer:
     inside = frame.loc[kind != "none", "increase"].between(low, high)
     how = f"{len(others)} {of} models range from {low:+.1f} to {high:+.1f} points"
     rows = frame.assign(exposure=kind)[["name", "exposure", "increase"]].reset_index(drop=True)
-    return Answer({"inside": int(inside.sum())}, how, rows)
+    return Recomputed({"inside": int(inside.sum())}, how, rows)
 
 
-def _number(answer: Answer) -> float:
-    """The one number of an answer."""
-    (value,) = answer.values.values()
+def _number(found: Recomputed) -> float:
+    """The one number of what was recomputed."""
+    (value,) = found.values.values()
     assert isinstance(value, float)
     return value

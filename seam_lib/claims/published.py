@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from seam_lib import analysis, labels
-from seam_lib.comments import Pools, read_pools
-from seam_lib.errors import SeamError
-from seam_lib.labels import LabelSet
-from seam_lib.params import load_params
+from seam_lib.analysis import labels, questions
+from seam_lib.analysis.labels import LabelSet
+from seam_lib.build.comments import Pools, read_pools
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import load_params
 
 
 class Published:
@@ -54,16 +54,16 @@ class Published:
         return found
 
     def contrasts(self, reading: str = "main") -> pd.DataFrame:
-        """The frame of `analysis.contrasts`."""
+        """The frame of `questions.contrasts`."""
         frame: pd.DataFrame = self._once(
-            ("contrasts", reading), lambda: analysis.contrasts(self.labels(reading))
+            ("contrasts", reading), lambda: questions.contrasts(self.labels(reading))
         )
         return frame
 
     @cached_property
     def levers(self) -> pd.DataFrame:
-        """The frame of `analysis.levers`, bootstrap intervals included."""
-        return analysis.levers(self.labels(), self.params.analysis)
+        """The frame of `questions.levers`, bootstrap intervals included."""
+        return questions.levers(self.labels(), self.params.analysis)
 
     def name(self, model: str) -> str:
         """A model's display name."""

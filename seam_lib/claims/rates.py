@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from seam_lib.claims.answer import Answer, Value
+from seam_lib.analysis.stats import ratio
 from seam_lib.claims.published import Published
-from seam_lib.schema import TREATED
-from seam_lib.stats import ratio
-from seam_lib.tables import CONDITION_NAMES
+from seam_lib.claims.recomputed import Recomputed, Value
+from seam_lib.core.rows import CONDITION_NAMES, TREATED
 
 
 class Rate(NamedTuple):
@@ -70,7 +69,7 @@ def cells(
     conditions: Sequence[str] = TREATED,
     sources: Sequence[str] = (),
     reading: str = "main",
-) -> Answer:
+) -> Recomputed:
     """Rates cell by cell: the conditions of the first model, then of the next."""
     found = [rate(data, m, c, sources, reading) for m in data.group(models) for c in conditions]
     return _answer({r.label: r.percent for r in found}, found)
@@ -82,7 +81,7 @@ def counts(
     conditions: Sequence[str],
     sources: Sequence[str] = (),
     reading: str = "main",
-) -> Answer:
+) -> Recomputed:
     """Absorbed and usable counts of one model, condition by condition."""
     found = [rate(data, model, c, sources, reading) for c in conditions]
     values: dict[str, Value] = {}
@@ -96,7 +95,7 @@ def extremes(
     condition: str = "newline",
     models: str | list[str] = "all",
     sources: Sequence[str] = (),
-) -> Answer:
+) -> Recomputed:
     """The lowest and the highest rate under one condition, and whose they are."""
     found = [rate(data, m, condition, sources) for m in data.group(models)]
     low, high = min(found, key=lambda r: r.percent), max(found, key=lambda r: r.percent)
@@ -110,7 +109,7 @@ def extremes(
     return _answer(values, found, how)
 
 
-def absorbing(data: Published, condition: str = "newline", models: str = "all") -> Answer:
+def absorbing(data: Published, condition: str = "newline", models: str = "all") -> Recomputed:
     """How many models absorb the comment at least once, and how many never do."""
     found = [rate(data, m, condition) for m in data.group(models)]
     some = [r.model for r in found if r.absorbed]
@@ -119,7 +118,7 @@ def absorbing(data: Published, condition: str = "newline", models: str = "all") 
     return _answer({"models": len(some), "none": len(never), "never": never}, found, how)
 
 
-def usable_pairs(data: Published, conditions: Sequence[str]) -> Answer:
+def usable_pairs(data: Published, conditions: Sequence[str]) -> Recomputed:
     """The smallest and the largest number of usable pairs over models and conditions."""
     found = [rate(data, m, c) for m in data.group("all") for c in conditions]
     low, high = min(found, key=lambda r: r.usable), max(found, key=lambda r: r.usable)
@@ -127,7 +126,7 @@ def usable_pairs(data: Published, conditions: Sequence[str]) -> Answer:
     return _answer({"fewest": low.usable, "most": high.usable}, found, how)
 
 
-def positives(data: Published, model: str, reading: str = "main") -> Answer:
+def positives(data: Published, model: str, reading: str = "main") -> Recomputed:
     """All absorbed labels of a model over the five conditions."""
     found = [rate(data, model, c, reading=reading) for c in TREATED]
     total = sum(len(r.absorbed) for r in found)
@@ -135,7 +134,7 @@ def positives(data: Published, model: str, reading: str = "main") -> Answer:
     return _answer({"positives": total}, found, how)
 
 
-def levers(data: Published, rates: str = "paired") -> Answer:
+def levers(data: Published, rates: str = "paired") -> Recomputed:
     """The lever column of Table 3: newline over boundary.
 
     Args:
@@ -156,21 +155,21 @@ def levers(data: Published, rates: str = "paired") -> Answer:
     frame = pd.DataFrame(rows)
     values: dict[str, Value] = dict(zip(frame["model"], frame["lever"], strict=True))
     counted = data.levers[["n", "newline_events", "boundary_events"]]
-    return Answer(values, f"{rates} newline / boundary", pd.concat([frame, counted], axis=1))
+    return Recomputed(values, f"{rates} newline / boundary", pd.concat([frame, counted], axis=1))
 
 
-def lower_of(data: Published, models: list[str], condition: str = "newline") -> Answer:
+def lower_of(data: Published, models: list[str], condition: str = "newline") -> Recomputed:
     """Which of some models has the lowest rate."""
     found = [rate(data, m, condition) for m in models]
     lowest = min(found, key=lambda r: r.percent)
     return _answer({"lowest": lowest.model}, found)
 
 
-def _answer(values: dict[str, Value], found: list[Rate], how: str = "") -> Answer:
+def _answer(values: dict[str, Value], found: list[Rate], how: str = "") -> Recomputed:
     rows = pd.DataFrame(
         [[r.model, r.condition, len(r.absorbed), r.usable, r.percent] for r in found],
         columns=["model", "condition", "absorbed", "usable", "percent"],
     )
     cases = {r.label: r.absorbed for r in found if r.absorbed}
     cases |= {f"{r.label}, changed by hand": r.changed for r in found if r.changed}
-    return Answer(values, how or ", ".join(r.fraction for r in found), rows, cases)
+    return Recomputed(values, how or ", ".join(r.fraction for r in found), rows, cases)

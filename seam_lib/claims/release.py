@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from seam_lib import stats
-from seam_lib.claims.answer import Answer
+from seam_lib.analysis import stats
 from seam_lib.claims.published import Published
+from seam_lib.claims.recomputed import Recomputed
 
 KEYS = ["model", "condition_a", "condition_b"]
 
 
-def intervals(data: Published, reduce_phi: bool) -> Answer:
+def intervals(data: Published, reduce_phi: bool) -> Recomputed:
     """How many published intervals follow, once rounding in one or two steps is allowed for.
 
     Args:
@@ -30,10 +30,10 @@ def intervals(data: Published, reduce_phi: bool) -> Answer:
     how = f"phi {'reduced by n/2' if reduce_phi else 'as it is'}: {sum(follows)} of {len(rows)}"
     if moved:
         how += f"; the reduction moves {moved} of them by 0.1 point or more"
-    return Answer({"intervals": sum(follows)}, how, rows)
+    return Recomputed({"intervals": sum(follows)}, how, rows)
 
 
-def contrasts(data: Published, rounding: str = "once") -> Answer:
+def contrasts(data: Published, rounding: str = "once") -> Recomputed:
     """How many published contrasts follow in every column.
 
     Args:
@@ -59,10 +59,10 @@ def contrasts(data: Published, rounding: str = "once") -> Answer:
     follows = np.logical_and.reduce(checks)
     rows = frame[[*KEYS, "diff_pp", "ci_low_pp", "ci_high_pp"]].assign(follows=follows)
     how = f"rounded {rounding}: {follows.sum()} of {len(frame)} rows in every column"
-    return Answer({"contrasts": int(follows.sum())}, how, rows)
+    return Recomputed({"contrasts": int(follows.sum())}, how, rows)
 
 
-def levers(data: Published) -> Answer:
+def levers(data: Published) -> Recomputed:
     """How many published levers follow, with events and bootstrap interval."""
     ours = data.levers.set_index("model")
     theirs = data.table("levers").set_index("model").loc[ours.index]
@@ -74,7 +74,7 @@ def levers(data: Published) -> Answer:
     rows = pd.concat([data.levers, follows.rename("follows").reset_index(drop=True)], axis=1)
     settings = data.params.analysis
     how = f"{settings.bootstrap_draws:,} draws, seed {settings.bootstrap_seed}"
-    return Answer({"levers": int(follows.sum())}, how, rows)
+    return Recomputed({"levers": int(follows.sum())}, how, rows)
 
 
 def _both(data: Published) -> pd.DataFrame:

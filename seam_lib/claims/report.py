@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from seam_lib.claims.ledger import STATUSES, Line, read_ledger, recompute
+from seam_lib.claims.ledger import STATUSES, Outcome, read_ledger, recompute
 from seam_lib.claims.numbers import NON_CLAIMS, Number, gaps, places, read_numbers
 from seam_lib.claims.published import Published
-from seam_lib.errors import SeamError
-from seam_lib.files import csv_text, write_text
-from seam_lib.tables import markdown
+from seam_lib.core.cells import markdown
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import csv_text, write_text
 
 MEANING = {
     "reproduced": "recomputed from the published cases, equal at the printed precision",
@@ -31,7 +31,7 @@ each: the main reading decides the status, and the note names what the others gi
 SHOWN = 12
 
 
-def recompute_all(root: Path) -> tuple[list[Line], list[Number]]:
+def recompute_all(root: Path) -> tuple[list[Outcome], list[Number]]:
     """Recompute every claim of paper/claims.yaml.
 
     Args:
@@ -51,7 +51,7 @@ def recompute_all(root: Path) -> tuple[list[Line], list[Number]]:
     return [recompute(claim, data) for claim in claims], numbers
 
 
-def find_line(root: Path, claim_id: str) -> tuple[Line, list[Number]]:
+def find_outcome(root: Path, claim_id: str) -> tuple[Outcome, list[Number]]:
     """Recompute one claim.
 
     Args:
@@ -71,13 +71,13 @@ def find_line(root: Path, claim_id: str) -> tuple[Line, list[Number]]:
     return recompute(claims[claim_id], Published(root)), read_numbers(root / "paper/numbers.csv")
 
 
-def write_claims(root: Path, lines: list[Line], numbers: list[Number]) -> None:
+def write_claims(root: Path, lines: list[Outcome], numbers: list[Number]) -> None:
     """Write paper/claims.csv and paper/claims.md."""
     write_text(root / "paper/claims.csv", table(lines))
     write_text(root / "paper/claims.md", page(lines, numbers))
 
 
-def table(lines: list[Line]) -> str:
+def table(lines: list[Outcome]) -> str:
     """The ledger as CSV: id, section, printed, computed, status, note."""
     rows = [["id", "section", "printed", "computed", "status", "note"]]
     for line in lines:
@@ -86,7 +86,7 @@ def table(lines: list[Line]) -> str:
     return csv_text(rows)
 
 
-def page(lines: list[Line], numbers: list[Number]) -> str:
+def page(lines: list[Outcome], numbers: list[Number]) -> str:
     """The ledger as Markdown: counts, every line that differs, then all lines by section."""
     counts = Counter(line.status for line in lines)
     kinds = Counter(row.kind for row in numbers if row.kind)
@@ -112,7 +112,7 @@ def page(lines: list[Line], numbers: list[Number]) -> str:
     return "\n".join(parts)
 
 
-def describe(line: Line, numbers: list[Number], every_case: bool) -> str:
+def describe(line: Outcome, numbers: list[Number], every_case: bool) -> str:
     """One claim in full: what is printed, what comes out, how, and the rows and cases behind it.
 
     Args:
@@ -133,21 +133,21 @@ def describe(line: Line, numbers: list[Number], every_case: bool) -> str:
         "note": line.note,
     }
     parts = [claim.id, *(_wrapped(label, text) for label, text in facts.items())]
-    if line.answer:
-        rows = line.answer.rows.to_string(index=False, float_format=lambda x: f"{x:.4g}")
+    if line.found:
+        rows = line.found.rows.to_string(index=False, float_format=lambda x: f"{x:.4g}")
         parts += ["", "rows behind it", textwrap.indent(rows, "  ")]
-    for label, ids in (line.answer.cases if line.answer else {}).items():
+    for label, ids in (line.found.cases if line.found else {}).items():
         shown = ids if every_case else ids[:SHOWN]
         more = f", and {len(ids) - len(shown)} more (--all)" if len(ids) > len(shown) else ""
         parts += ["", f"{label} ({len(ids)})", _wrapped("", ", ".join(shown) + more)]
     return "\n".join(parts)
 
 
-def _difference(line: Line) -> str:
+def _difference(line: Outcome) -> str:
     return f"**`{line.claim.id}`** {line.claim.statement}\n\n> {line.note}.\n"
 
 
-def _row(line: Line) -> list[str]:
+def _row(line: Outcome) -> list[str]:
     claim = line.claim
     printed, computed = "; ".join(claim.printed), "; ".join(line.computed)
     return [f"`{claim.id}`", claim.statement, printed, computed, line.status, line.note]

@@ -4,36 +4,36 @@ from math import prod
 
 import pandas as pd
 
-from seam_lib import stats
-from seam_lib.claims.answer import Answer
+from seam_lib.analysis import stats
 from seam_lib.claims.published import Published
+from seam_lib.claims.recomputed import Recomputed
 
 
-def total(data: Published, of: dict[str, float | list[float]]) -> Answer:
+def total(data: Published, of: dict[str, float | list[float]]) -> Recomputed:
     """A sum of printed numbers; a list is the product of its factors, a minus subtracts."""
     terms = {name: prod(x) if isinstance(x, list) else x for name, x in of.items()}
     how = " + ".join(f"{value:g} {name}" for name, value in terms.items())
-    return Answer({"total": sum(terms.values())}, how.replace("+ -", "- "), _rows(terms))
+    return Recomputed({"total": sum(terms.values())}, how.replace("+ -", "- "), _rows(terms))
 
 
-def percent(data: Published, of: dict[str, float | list[float]], whole: float) -> Answer:
+def percent(data: Published, of: dict[str, float | list[float]], whole: float) -> Recomputed:
     """Such a sum as a percentage of a printed number."""
     part = total(data, of)
     value = sum(part.rows["printed"])
-    return Answer({"percent": 100 * value / whole}, f"({part.how}) of {whole:g}", part.rows)
+    return Recomputed({"percent": 100 * value / whole}, f"({part.how}) of {whole:g}", part.rows)
 
 
-def quotient(data: Published, part: float, whole: float) -> Answer:
+def quotient(data: Published, part: float, whole: float) -> Recomputed:
     """One printed number divided by another."""
     of = {"part": part, "whole": whole}
-    return Answer({"quotient": part / whole}, f"{part:g} / {whole:g}", _rows(of))
+    return Recomputed({"quotient": part / whole}, f"{part:g} / {whole:g}", _rows(of))
 
 
-def mcnemar(data: Published, both: int, only_a: int, only_b: int, neither: int) -> Answer:
+def mcnemar(data: Published, both: int, only_a: int, only_b: int, neither: int) -> Recomputed:
     """The exact McNemar p of printed counts."""
     table = stats.Paired(both, only_a, only_b, neither)
     how = f"only a {only_a}, only b {only_b}, of {table.n} pairs"
-    return Answer({"p": stats.mcnemar_exact(table)}, how, pd.DataFrame([table._asdict()]))
+    return Recomputed({"p": stats.mcnemar_exact(table)}, how, pd.DataFrame([table._asdict()]))
 
 
 def _rows(of: dict[str, float]) -> pd.DataFrame:

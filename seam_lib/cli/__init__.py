@@ -22,7 +22,7 @@ from seam_lib.cli import (
     trial,
     wild,
 )
-from seam_lib.errors import SeamError
+from seam_lib.core.errors import SeamError
 
 app = typer.Typer(
     no_args_is_help=True,

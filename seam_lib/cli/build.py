@@ -22,9 +22,9 @@ def build(
     data/benchmark/NAME, one file for each licence partition, and README.md there reports what was
     built. Two builds give the same bytes.
     """
-    from seam_lib.build import build_benchmark
-    from seam_lib.params import find_root, load_params
-    from seam_lib.schema import SOURCES
+    from seam_lib.build.clusters import build_benchmark
+    from seam_lib.core.params import find_root, load_params
+    from seam_lib.core.rows import SOURCES
 
     root = find_root()
     params = load_params(root).build
@@ -45,17 +45,17 @@ def compare_with_release(root: Path, folder: Path, source: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from seam_lib.benchmark import stream_benchmark
-    from seam_lib.digests import compare, read_digests
-    from seam_lib.errors import SeamError
-    from seam_lib.schema import SOURCES, TREATED
+    from seam_lib.build.release import compare_digests, read_digests
+    from seam_lib.core.benchmark import stream_benchmark
+    from seam_lib.core.errors import SeamError
+    from seam_lib.core.rows import SOURCES, TREATED
 
     if source != "hub":
         raise SeamError(
             "params.yaml: build.source is files, and our own corpora are not the release's. Set "
             "it to hub and per_source to 50, run `seam build`, then check."
         )
-    result = compare(
+    result = compare_digests(
         stream_benchmark(folder), read_digests(root / "data" / "published" / "clusters.csv")
     )
     table = Table("source", *TREATED, title="Messages identical to the release's")
@@ -82,10 +82,10 @@ def import_benchmark(
 
     Differences are listed, and the exit status is 1 if there are any; none are expected.
     """
-    from seam_lib.benchmark import write_benchmark
-    from seam_lib.errors import SeamError
-    from seam_lib.params import find_root
-    from seam_lib.release import differences, read_release
+    from seam_lib.build.release import differences, read_release
+    from seam_lib.core.benchmark import write_benchmark
+    from seam_lib.core.errors import SeamError
+    from seam_lib.core.params import find_root
 
     folder = find_root() / "data" / "benchmark" / name
     if folder.exists():

@@ -25,7 +25,7 @@ def ledger(context: typer.Context) -> None:
     from collections import Counter
 
     from seam_lib.claims import recompute_all, write_claims
-    from seam_lib.params import find_root
+    from seam_lib.core.params import find_root
 
     root = find_root()
     lines, numbers = recompute_all(root)
@@ -45,7 +45,7 @@ def show(
     every_case: bool = typer.Option(False, "--all", help="List every cluster behind it."),
 ) -> None:
     """Show one claim: printed and computed value, the calculation, the rows and cases behind it."""
-    from seam_lib.claims import describe, find_line
-    from seam_lib.params import find_root
+    from seam_lib.claims import describe, find_outcome
+    from seam_lib.core.params import find_root
 
-    typer.echo(describe(*find_line(find_root(), claim), every_case))
+    typer.echo(describe(*find_outcome(find_root(), claim), every_case))

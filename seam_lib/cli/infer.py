@@ -33,10 +33,10 @@ def infer(
     end, and asks nothing twice that has a usable answer. The exit status is 1 as long as a case
     lacks one.
     """
-    from seam_lib import batches
     from seam_lib.cli import run_view
-    from seam_lib.params import find_root
-    from seam_lib.plan import load_run
+    from seam_lib.core.params import find_root
+    from seam_lib.core.run import load_run
+    from seam_lib.infer import batches
 
     if sum(map(bool, (dry_run, recheck, export_batch, import_batch, limit))) > 1:
         raise typer.BadParameter("these options exclude each other")
@@ -64,7 +64,7 @@ def health(run: str = typer.Argument(help="A run of params.yaml, such as `embedd
     apart: a difference between them may then be one of serving (paper, Appendix H).
     """
     from seam_lib.cli import run_view
-    from seam_lib.params import find_root
-    from seam_lib.plan import load_run
+    from seam_lib.core.params import find_root
+    from seam_lib.core.run import load_run
 
     run_view.show_health(load_run(find_root(), run))

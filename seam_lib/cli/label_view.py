@@ -8,15 +8,15 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from seam_lib.analysis import rates, tiers
-from seam_lib.errors import SeamError
-from seam_lib.explain import evidence_of, pieces
-from seam_lib.labels import read_labels
-from seam_lib.messages import printable
-from seam_lib.schema import TIERS
-from seam_lib.score import LEXICAL_ONLY, Drop, Judgment, Provenance, Reading
-from seam_lib.validation import Change
-from seam_lib.verdicts import Audit, Share, agreement_of
+from seam_lib.analysis.labels import read_labels
+from seam_lib.analysis.questions import rates, tiers
+from seam_lib.core.errors import SeamError
+from seam_lib.core.messages import printable
+from seam_lib.core.rows import TIERS
+from seam_lib.read.explain import evidence_of, pieces
+from seam_lib.read.verdicts import Audit, Share, agreement_of
+from seam_lib.score.checks import Change
+from seam_lib.score.scorer import LEXICAL_ONLY, Drop, Finding, Provenance, Reading
 
 STYLES = {"kept": "", "evidence": "bold black on yellow"}
 
@@ -46,21 +46,21 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
 
 
 def show_case(
-    console: Console, case_id: str, judgments: Sequence[Judgment], drops: Sequence[Drop]
+    console: Console, case_id: str, findings: Sequence[Finding], drops: Sequence[Drop]
 ) -> None:
     """Print what the labels of one case rest on, for every model that answered it."""
-    if not judgments and not drops:
+    if not findings and not drops:
         raise SeamError(f"{case_id}: no treated response to such a case in the outputs.")
     for drop in drops:
         console.print(f"{drop.model}: no label: {drop.reason}.", markup=False)
-    for judgment in judgments:
-        show_judgment(console, judgment)
+    for finding in findings:
+        show_finding(console, finding)
 
 
-def show_judgment(console: Console, judgment: Judgment) -> None:
-    """Print one judgment: the comment, the verdict with its evidence, both artifacts."""
-    case, verdict = judgment.case, judgment.verdict
-    console.print(Rule(f"{case.id} · {judgment.model}"))
+def show_finding(console: Console, finding: Finding) -> None:
+    """Print one finding: the comment, the verdict with its evidence, both artifacts."""
+    case, verdict = finding.case, finding.verdict
+    console.print(Rule(f"{case.id} · {finding.model}"))
     facts = {
         "comment": case.afterthought or "",
         "proposition": case.forbidden_proposition,
@@ -69,10 +69,10 @@ def show_judgment(console: Console, judgment: Judgment) -> None:
     }
     for name, value in facts.items():
         _say(console, name, value)
-    for words in evidence_of(judgment):
+    for words in evidence_of(finding):
         _say(console, "evidence", words)
-    _show_reading(console, "treated", judgment.treated, verdict.evidence if verdict else ())
-    _show_reading(console, "clean", judgment.clean, ())
+    _show_reading(console, "treated", finding.treated, verdict.evidence if verdict else ())
+    _show_reading(console, "clean", finding.clean, ())
 
 
 def show_changes(console: Console, changes: Sequence[Change]) -> None:
@@ -81,8 +81,8 @@ def show_changes(console: Console, changes: Sequence[Change]) -> None:
         console.print(Rule(f"{change.case_id} · {change.model} · {change.half}"))
         _say(console, "old", change.old)
         _say(console, "new", change.new)
-        if change.judgment:
-            show_judgment(console, change.judgment)
+        if change.finding:
+            show_finding(console, change.finding)
     console.print(f"{len(changes)} labels differ.")
 
 

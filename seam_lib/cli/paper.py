@@ -11,8 +11,8 @@ def register(app: typer.Typer) -> None:
 
 def paper() -> None:
     """Compile paper/report.typ to paper/report.pdf from the computed statistics."""
-    from seam_lib.paper import compile_report
-    from seam_lib.params import find_root
+    from seam_lib.claims.paper import compile_report
+    from seam_lib.core.params import find_root
 
     typer.echo(compile_report(find_root()))
 
@@ -27,7 +27,7 @@ def verify(
     """
     from rich.console import Console
 
-    from seam_lib.params import find_root
+    from seam_lib.core.params import find_root
     from seam_lib.verify import verify as run
 
     with Console(stderr=True).status("Re-executing the stages in a scratch copy"):

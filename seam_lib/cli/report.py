@@ -23,7 +23,7 @@ def report(
     Several runs are read together: Holm's adjustment is then over them, as it is over the panel in
     the paper. reports/RUN/ holds the whole report of a run, as Markdown, page, figure and tables.
     """
-    from seam_lib.params import find_root
+    from seam_lib.core.params import find_root
     from seam_lib.report.results import analyse_run
 
     root = find_root()
@@ -66,7 +66,8 @@ def rate_table(results: "list[RunResult]") -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from seam_lib.tables import CONDITION_NAMES, percent
+    from seam_lib.core.cells import percent
+    from seam_lib.core.rows import CONDITION_NAMES
 
     table = Table("condition", box=SIMPLE_HEAD)
     cells: dict[str, list[str]] = {}

@@ -27,12 +27,12 @@ def review(
 
     from seam_lib.cli.label_view import show_audit
     from seam_lib.cli.score import find_files, find_settings
-    from seam_lib.files import read_rows
-    from seam_lib.nli import open_engine
-    from seam_lib.review import blind_packet, positives_packet, write_packets
-    from seam_lib.schema import Label
-    from seam_lib.score import judge_files
-    from seam_lib.verdicts import audit, read_key, read_verdicts, write_adjudications
+    from seam_lib.core.files import read_rows
+    from seam_lib.core.rows import Label
+    from seam_lib.read.packets import blind_packet, positives_packet, write_packets
+    from seam_lib.read.verdicts import audit, read_key, read_verdicts, write_adjudications
+    from seam_lib.score.nli import open_engine
+    from seam_lib.score.scorer import read_and_score
 
     files, settings = find_files(run, None, None, None), find_settings()
     folder = files.root / "data" / "review" / run
@@ -44,9 +44,9 @@ def review(
         show_audit(console, found, folder / "adjudications.csv")
         return
     engine = open_engine(settings.nli, files.root)
-    judgments, _ = judge_files(files.cases, files.outputs, engine)
-    positives = positives_packet(judgments, settings.seed, settings.read_lexical)
-    blind = blind_packet(judgments, settings.seed, settings.read_negative)
+    findings, _ = read_and_score(files.cases, files.outputs, engine)
+    positives = positives_packet(findings, settings.seed, settings.read_lexical)
+    blind = blind_packet(findings, settings.seed, settings.read_negative)
     write_packets(folder, positives, blind)
     console.print(
         f"{len(positives)} positives and {len(blind)} blind items to read: {folder}. Answer in the "

@@ -11,10 +11,11 @@ from rich.console import Console, JustifyMethod
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from seam_lib import infer
-from seam_lib.plan import Estimate, Run, State, estimate, load_cases, open_cases, reasons, tally
-from seam_lib.schema import Trace
-from seam_lib.traces import read_traces
+from seam_lib.core.rows import Trace
+from seam_lib.core.run import Run, load_cases
+from seam_lib.infer import runner
+from seam_lib.infer.plan import Forecast, State, forecast, open_cases, reasons, tally
+from seam_lib.infer.traces import read_traces
 
 console = Console(soft_wrap=True, highlight=False)
 
@@ -24,7 +25,7 @@ def call(run: Run, limit: int | None) -> str | None:
     todo = len(open_cases(run.settings, load_cases(run), read_traces(run.traces))[:limit])
     try:
         with watching(run, todo) as watch:
-            return infer.infer(run, limit=limit, watch=watch)
+            return runner.infer(run, limit=limit, watch=watch)
     except KeyboardInterrupt:
         return "interrupted; every finished answer is on record"
 
@@ -32,7 +33,7 @@ def call(run: Run, limit: int | None) -> str | None:
 def call_again(run: Run, count: int) -> None:
     """Call settled cases again and say how many answers are the same."""
     with watching(run, count) as watch:
-        pairs = infer.recheck(run, count, watch=watch)
+        pairs = runner.recheck(run, count, watch=watch)
     different = [old.case_id for old, new in pairs if old.response != new.response]
     same = len(pairs) - len(different)
     console.print(f"{run.name}: {same} of {len(pairs)} answers are identical on this machine.")
@@ -43,7 +44,7 @@ def call_again(run: Run, count: int) -> None:
 
 
 @contextmanager
-def watching(run: Run, todo: int) -> Iterator[infer.Watch]:
+def watching(run: Run, todo: int) -> Iterator[runner.Watch]:
     """Show a bar with rate, cost and time left; yields what the runner tells of each attempt."""
     columns = (
         TextColumn("{task.description}"),
@@ -95,15 +96,15 @@ def show_tally(run: Run, stopped: str | None) -> bool:
 
 def show_dry_run(run: Run) -> None:
     """Print what the next start would do, without doing it."""
-    show_estimate(run)
+    show_forecast(run)
     console.print("Nothing was called.")
 
 
-def show_estimate(run: Run) -> Estimate:
+def show_forecast(run: Run) -> Forecast:
     """Print what the next start would take: calls, tokens, time and money."""
     cases, traces = load_cases(run), read_traces(run.traces)
     todo = open_cases(run.settings, cases, traces)
-    plan = estimate(run.settings, todo, traces)
+    plan = forecast(run.settings, todo, traces)
     where = run.settings.base_url or f"the {run.settings.provider} provider"
     console.print(f"{run.name}: {run.settings.model} at {where}", markup=False)
     console.print(f"  cases   {len(cases)} planned, {len(cases) - len(todo)} settled")
@@ -123,7 +124,7 @@ def show_estimate(run: Run) -> Estimate:
     return plan
 
 
-def cost_words(run: Run, plan: Estimate) -> str:
+def cost_words(run: Run, plan: Forecast) -> str:
     """The estimated cost, or why there is none."""
     if run.settings.provider == "llamacpp":
         return "none: the model runs on this machine"
@@ -153,7 +154,7 @@ def show_import(run: Run, taken: int, left_out: int) -> None:
 
 def show_health(run: Run) -> None:
     """Print a run's diagnosis."""
-    from seam_lib.run_health import diagnose
+    from seam_lib.infer.health import diagnose
 
     found = diagnose(load_cases(run), read_traces(run.traces), run.settings)
     print_frame(f"{run.name}: {run.settings.model}", found.outcomes)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 if TYPE_CHECKING:
-    from seam_lib.params import ScoreParams
+    from seam_lib.core.params import ScoreParams
 
 
 def register(app: typer.Typer) -> None:
@@ -50,10 +50,10 @@ def score(
     from rich.console import Console
 
     from seam_lib.cli import label_view
-    from seam_lib.errors import SeamError
-    from seam_lib.nli import open_engine
-    from seam_lib.score import judge_files, score_files
-    from seam_lib.validation import changes
+    from seam_lib.core.errors import SeamError
+    from seam_lib.score.checks import changes
+    from seam_lib.score.nli import open_engine
+    from seam_lib.score.scorer import read_and_score, score_files
 
     if explain and diff:
         raise SeamError("Give --explain or --diff, not both: one case says nothing of the others.")
@@ -63,11 +63,11 @@ def score(
     engine = open_engine(name, files.root)
     console = Console(highlight=False)
     if explain:
-        found = judge_files(files.cases, files.outputs, engine, explain)
+        found = read_and_score(files.cases, files.outputs, engine, explain)
         label_view.show_case(console, explain, *found)
     elif diff:
-        judgments, _ = judge_files(files.cases, files.outputs, engine)
-        label_view.show_changes(console, changes(diff, judgments, settings.seed))
+        findings, _ = read_and_score(files.cases, files.outputs, engine)
+        label_view.show_changes(console, changes(diff, findings, settings.seed))
     else:
         provenance = score_files(files.root, files.cases, files.outputs, files.labels, engine)
         label_view.show_rates(console, files.labels, provenance)
@@ -77,9 +77,9 @@ def find_files(
     run: str | None, cases: Path | None, outputs: Path | None, labels: Path | None
 ) -> Files:
     """The files of a run, or the three that were given; anything else is an error."""
-    from seam_lib.errors import SeamError
-    from seam_lib.params import find_root
-    from seam_lib.plan import load_run
+    from seam_lib.core.errors import SeamError
+    from seam_lib.core.params import find_root
+    from seam_lib.core.run import load_run
 
     if run is None and cases and outputs and labels:
         return Files(Path.cwd(), cases, outputs, labels)
@@ -91,8 +91,8 @@ def find_files(
 
 def find_settings() -> "ScoreParams":
     """The project's settings; the defaults where there is no project."""
-    from seam_lib.errors import SeamError
-    from seam_lib.params import ScoreParams, find_root, load_params
+    from seam_lib.core.errors import SeamError
+    from seam_lib.core.params import ScoreParams, find_root, load_params
 
     try:
         root = find_root()

@@ -22,8 +22,8 @@ def export(
     their difference, the evidence, and what the scorer removed. It has filters, search and keys
     (press ? in it). Model responses are shown as text and never run.
     """
-    from seam_lib.params import find_root
-    from seam_lib.specimens.files import export_page
+    from seam_lib.core.params import find_root
+    from seam_lib.read.files import export_page
 
     root = find_root()
     page = out or root / "runs" / f"{'+'.join(runs)}.specimens.html"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from seam_lib.plan import Run
+    from seam_lib.core.run import Run
 
 
 def register(app: typer.Typer) -> None:
@@ -55,9 +55,9 @@ def trial(
     seam try claude-haiku-4-5 --provider anthropic            ANTHROPIC_API_KEY must be set
     """
     from seam_lib.cli.report import show
-    from seam_lib.cli.run_view import show_estimate
-    from seam_lib.params import find_root
-    from seam_lib.providers import api_key
+    from seam_lib.cli.run_view import show_forecast
+    from seam_lib.core.params import find_root
+    from seam_lib.infer.providers import api_key
     from seam_lib.report.page import write_report
     from seam_lib.report.results import analyse_run
     from seam_lib.trial import plan_trial, save_trial
@@ -71,7 +71,7 @@ def trial(
         if value is not None
     } | dict(map(parse_setting, settings))  # fmt: skip
     run = plan_trial(find_root(), model, given, limit, name)
-    if show_estimate(run).calls:
+    if show_forecast(run).calls:
         api_key(run.settings)  # a missing one is better known before the question
         if not yes:
             typer.confirm("Start?", abort=True)
@@ -88,8 +88,9 @@ def trial(
 def ask(run: "Run") -> bool:
     """Get the answers that are lacking; False if some case has none yet."""
     from seam_lib.cli.run_view import call, show_tally
-    from seam_lib.plan import load_cases, open_cases
-    from seam_lib.traces import read_traces
+    from seam_lib.core.run import load_cases
+    from seam_lib.infer.plan import open_cases
+    from seam_lib.infer.traces import read_traces
 
     show_tally(run, call(run, None))
     return not open_cases(run.settings, load_cases(run), read_traces(run.traces))
@@ -97,9 +98,9 @@ def ask(run: "Run") -> bool:
 
 def label(run: "Run") -> None:
     """Score the answers, with the semantic tier that params.yaml names."""
-    from seam_lib.nli import open_engine
-    from seam_lib.params import load_params
-    from seam_lib.score import score_files
+    from seam_lib.core.params import load_params
+    from seam_lib.score.nli import open_engine
+    from seam_lib.score.scorer import score_files
 
     engine = open_engine(load_params(run.root).score.nli, run.root)
     score_files(run.root, run.benchmark, run.outputs, run.labels, engine)
@@ -109,7 +110,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
     """KEY=VALUE, the value as YAML reads it: null, 0.5, [a, b], {c: d}."""
     import yaml
 
-    from seam_lib.errors import SeamError
+    from seam_lib.core.errors import SeamError
 
     key, equals, value = text.partition("=")
     if not equals:

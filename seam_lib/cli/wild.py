@@ -22,7 +22,7 @@ def screen() -> None:
     Downloads a corpus of the hub first. Start it again after any stop: it goes on at the shard
     where it stopped. Writes hashes, kinds and lengths, never a message.
     """
-    from seam_lib.params import find_root, load_params
+    from seam_lib.core.params import find_root, load_params
     from seam_lib.wild.screen import screen as run
 
     root = find_root()
@@ -39,7 +39,7 @@ def judge() -> None:
     answer.
     """
     from seam_lib.cli.run_view import watching
-    from seam_lib.params import find_root, load_params
+    from seam_lib.core.params import find_root, load_params
     from seam_lib.wild.judge import judge as run
     from seam_lib.wild.judge import prepare
 
@@ -60,7 +60,7 @@ def judge() -> None:
 
 def sample() -> None:
     """Draw the judged positives that people annotate, and write their hashes."""
-    from seam_lib.params import find_root, load_params
+    from seam_lib.core.params import find_root, load_params
     from seam_lib.wild.annotate import write_sample
 
     root = find_root()
@@ -73,7 +73,7 @@ def annotate() -> None:
     It holds message text and so lies in runs/, which git ignores. Each annotator opens it alone,
     answers with Y and N, and exports a CSV file.
     """
-    from seam_lib.params import find_root, load_params
+    from seam_lib.core.params import find_root, load_params
     from seam_lib.wild.annotate import write_page
 
     root = find_root()
@@ -85,8 +85,8 @@ def audit(
     b: Path = typer.Argument(help="Annotator B's exported file."),
 ) -> None:
     """Read two annotators' files: agreement with intervals, and the estimate for the pool."""
-    from seam_lib.params import find_root, load_params
-    from seam_lib.tables import markdown
+    from seam_lib.core.cells import markdown
+    from seam_lib.core.params import find_root, load_params
     from seam_lib.wild import audit as audits
     from seam_lib.wild.annotate import check_sample
     from seam_lib.wild.judge import positives

@@ -7,9 +7,12 @@ import numpy as np
 import pandas as pd
 from markdown_it import MarkdownIt
 
-from seam_lib import analysis, figures
-from seam_lib.files import digests, write_json, write_text
-from seam_lib.params import RunParams
+from seam_lib.analysis import figures, questions
+from seam_lib.core.cells import Table, lever, markdown, write_tables
+from seam_lib.core.files import digests, write_json, write_text
+from seam_lib.core.look import save
+from seam_lib.core.params import RunParams
+from seam_lib.core.rows import CASUAL, CONDITION_NAMES, CONDITIONS, in_order
 from seam_lib.report.results import RunResult
 from seam_lib.report.tables import Panel, display_names, read_panel, run_tables
 from seam_lib.report.words import (
@@ -20,8 +23,6 @@ from seam_lib.report.words import (
     semantic_tier,
     without_departures,
 )
-from seam_lib.schema import CASUAL, CONDITIONS, in_order
-from seam_lib.tables import CONDITION_NAMES, Table, lever, markdown, write_tables
 
 #: How the Markdown names the figure; the page carries it inside instead.
 FIGURE = "![Absorption rate by condition: this run over the published panel](figure2.svg)"
@@ -60,7 +61,7 @@ def draw(folder: Path, result: RunResult, panel: Panel) -> None:
         panel.rates,
         [*CASUAL, *own],
     )
-    figures.save(figure, folder / "figure2")
+    save(figure, folder / "figure2")
 
 
 def report_text(result: RunResult, made: dict[str, Table]) -> str:
@@ -189,7 +190,7 @@ def page(title: str, text: str, svg: str) -> str:
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     drawing = f'<figure role="img" aria-label="Figure 2">{svg[svg.index("<svg") :]}</figure>'
     before, after = (parser.render(part) for part in text.split(FIGURE))
-    templates = jinja2.Environment(loader=jinja2.PackageLoader("seam_lib"), autoescape=True)
+    templates = jinja2.Environment(loader=jinja2.PackageLoader("seam_lib.report"), autoescape=True)
     return templates.get_template("report.html").render(title=title, body=before + drawing + after)
 
 
@@ -198,8 +199,8 @@ def record(root: Path, result: RunResult) -> dict[str, object]:
     run = result.run
     inputs = [run.outputs, run.labels]
     inputs += [*run.benchmark.glob("*.jsonl"), root / "paper" / "statistics.json"]
-    return analysis.statistics(result.analysis) | {
-        "contrasts_own_decoding": analysis.plain_rows(result.unaltered),
+    return questions.statistics(result.analysis) | {
+        "contrasts_own_decoding": questions.plain_rows(result.unaltered),
         "departing": result.departing,
         "family": list(result.family),
         "inputs": digests(root, (path.relative_to(root).as_posix() for path in inputs)),

@@ -12,18 +12,18 @@ from pathlib import Path
 import msgspec
 import pandas as pd
 
-from seam_lib import analysis
-from seam_lib.analysis import Analysis
-from seam_lib.digests import compare, read_digests
-from seam_lib.errors import SeamError
-from seam_lib.files import read_rows, sha256
-from seam_lib.labels import LabelSet, Record, label_set, read_labels
-from seam_lib.params import is_trial, load_params
-from seam_lib.plan import Run, load_cases, load_run
-from seam_lib.run_health import Health, diagnose
-from seam_lib.schema import CONDITIONS, SOURCES, Case, Output
-from seam_lib.score import Provenance, provenance_path, read_provenance
-from seam_lib.traces import read_traces
+from seam_lib.analysis import questions
+from seam_lib.analysis.labels import LabelSet, Record, label_set, read_labels
+from seam_lib.analysis.questions import Analysis
+from seam_lib.build.release import compare_digests, read_digests
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import read_rows, sha256
+from seam_lib.core.params import is_trial, load_params
+from seam_lib.core.rows import CONDITIONS, SOURCES, Case, Output
+from seam_lib.core.run import Run, load_cases, load_run
+from seam_lib.infer.health import Health, diagnose
+from seam_lib.infer.traces import read_traces
+from seam_lib.score.scorer import Provenance, provenance_path, read_provenance
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RunResult:
         analysis: Every statistic of them; Holm's p is over `family`.
         family: The runs that are reported together, this one among them.
         unaltered: The contrasts again, without pairs of which an answer departs from the run's
-            decoding (Appendix F); the columns of `analysis.contrasts`.
+            decoding (Appendix F); the columns of `questions.contrasts`.
         departing: How many labels those pairs are without.
         health: What its traces tell (Appendices F and H).
         scoring: Which rules, which semantic tier, which inputs made the labels.
@@ -82,19 +82,19 @@ def analyse_run(root: Path, name: str, family: Sequence[str] | None = None) -> R
     scored = {other: _read(load_run(root, other)) for other in together}
     mine, settings = scored[name], load_params(root).analysis
     pairs = planned_contrasts(mine.cases)
-    contrasts = _of(name, analysis.contrasts(_joined(scored.values()), pairs, reduce_phi=True))
+    contrasts = _of(name, questions.contrasts(_joined(scored.values()), pairs, reduce_phi=True))
     kept = _joined(scored.values(), departing=False)
-    own = analysis.analyse(mine.labels, settings, comments(mine.cases, "newline"))
+    own = questions.analyse(mine.labels, settings, comments(mine.cases, "newline"))
     digests = read_digests(root / "data" / "published" / "clusters.csv")
-    same = compare(mine.cases, digests).same
+    same = compare_digests(mine.cases, digests).same
     return RunResult(
         run=mine.run,
         labels=mine.labels,
         analysis=replace(
-            own, contrasts=contrasts, design=analysis.design(contrasts, len(together))
+            own, contrasts=contrasts, design=questions.design(contrasts, len(together))
         ),
         family=together,
-        unaltered=_of(name, analysis.contrasts(kept, pairs, reduce_phi=True)),
+        unaltered=_of(name, questions.contrasts(kept, pairs, reduce_phi=True)),
         departing=len(mine.labels.frame) - int((kept.frame["model"] == name).sum()),
         health=diagnose(mine.cases, read_traces(mine.run.traces), mine.run.settings),
         scoring=read_provenance(mine.run.labels),
@@ -127,7 +127,7 @@ def planned_contrasts(cases: Iterable[Case]) -> tuple[tuple[str, str], ...]:
     tags, one with the artifact-native comment with the bare newline before that comment.
     """
     rows = list(cases)
-    pairs = list(analysis.CONTRASTS)
+    pairs = list(questions.CONTRASTS)
     native = comments(rows, "newline_R")
     for condition in sorted({case.condition for case in rows} - set(CONDITIONS)):
         if comments(rows, condition) == native:

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from seam_lib import tables
-from seam_lib.analysis import Analysis
-from seam_lib.errors import SeamError
+from seam_lib.analysis import tables
+from seam_lib.analysis.questions import Analysis
+from seam_lib.core.cells import Table, intervals, percent, precise
+from seam_lib.core.errors import SeamError
+from seam_lib.core.rows import CONDITION_NAMES, SOURCE_NAMES, TIERS
 from seam_lib.report.results import RunResult
-from seam_lib.report.words import reading
-from seam_lib.schema import TIERS
-from seam_lib.tables import CONDITION_NAMES, SOURCE_NAMES, Table, percent
+from seam_lib.report.words import direction
 
 
 class Panel(NamedTuple):
@@ -91,21 +91,21 @@ def panel_table(result: RunResult, panel: Panel) -> Table:
 def contrast_table(name: str, analysis: Analysis, names: dict[str, str]) -> Table:
     """A run's contrasts with their reading in words."""
     table = tables.contrast_table(analysis, names)
-    words = [reading(row.difference, row.p_holm) for row in analysis.contrasts.itertuples()]
+    words = [direction(row.difference, row.p_holm) for row in analysis.contrasts.itertuples()]
     return replace(table, name=name, display=table.display.assign(**{"b absorbs": words}))
 
 
 def source_table(analysis: Analysis, names: dict[str, str]) -> Table:
     """A run's rates by source, newline and blank pooled, with intervals."""
     frame = analysis.source_rates
-    data = frame.assign(**tables.precise(frame))
+    data = frame.assign(**precise(frame))
     display = pd.DataFrame(
         {
             "model": frame["model"].map(names),
             "source": frame["source"].map(SOURCE_NAMES),
             "absorbed": [f"{k} of {n}" for k, n in zip(frame["k"], frame["n"], strict=True)],
             "AR (%)": frame["rate"].map(percent),
-            "95% interval": tables.intervals(frame),
+            "95% interval": intervals(frame),
         }
     )
     caption = "Rates by source, newline and blank pooled: each example counts once a condition."

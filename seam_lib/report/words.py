@@ -5,11 +5,11 @@ import re
 import numpy as np
 import pandas as pd
 
+from seam_lib.analysis.stats import LEVEL
+from seam_lib.core.cells import percent, points
+from seam_lib.core.rows import CONDITION_NAMES, in_order
 from seam_lib.report.results import RunResult
-from seam_lib.schema import in_order
-from seam_lib.score import LEXICAL_ONLY, Provenance
-from seam_lib.stats import LEVEL
-from seam_lib.tables import CONDITION_NAMES, percent, points
+from seam_lib.score.scorer import LEXICAL_ONLY, Provenance
 
 #: With fewer comments, resampling them says nothing: their rates are too few to vary.
 FEW_COMMENTS = 10
@@ -72,7 +72,7 @@ def usability(scoring: Provenance) -> list[str]:
     ]
 
 
-def reading(difference: float, p_holm: float) -> str:
+def direction(difference: float, p_holm: float) -> str:
     """A contrast in words: whether condition b absorbs less or more, at Holm's p below .05."""
     if not p_holm < LEVEL:  # also where no pair is left to test
         return "not resolved"
@@ -83,7 +83,7 @@ def resolution(design: pd.DataFrame, family: int) -> list[str]:
     """What differences the run could have seen, a sentence a contrast (paper, Appendix H).
 
     Args:
-        design: The frame of `analysis.design`.
+        design: The frame of `questions.design`.
         family: Runs over which Holm adjusts.
     """
     sentences = []
@@ -118,8 +118,8 @@ def without_departures(result: RunResult) -> str:
     changed = [
         f"{_name(row.condition_a)}/{_name(row.condition_b)} ({before}, then {after})"
         for row in both.itertuples()
-        if (before := reading(row.difference, row.p_holm))
-        != (after := reading(row.difference_own, row.p_holm_own))
+        if (before := direction(row.difference, row.p_holm))
+        != (after := direction(row.difference_own, row.p_holm_own))
     ]
     verdict = f"These change: {', '.join(changed)}." if changed else "No reading changes."
     return (

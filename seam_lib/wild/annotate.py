@@ -14,11 +14,11 @@ import jinja2
 import msgspec
 import pandas as pd
 
-from seam_lib import files
-from seam_lib.errors import SeamError
-from seam_lib.params import WildParams
-from seam_lib.schema import Judgement
-from seam_lib.wild.audit import Answer
+from seam_lib.core import files
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import WildParams
+from seam_lib.core.rows import Judgement
+from seam_lib.wild.audit import Annotation
 from seam_lib.wild.judge import BUDGET, ELISION, elide, positives, read_again
 
 
@@ -51,7 +51,7 @@ def draw_sample(root: Path, wild: WildParams) -> dict[str, Judgement]:
     return {f"wild-{number:03d}": row for number, row in enumerate(chosen, start=1)}
 
 
-def check_sample(root: Path, wild: WildParams, answers: Sequence[Answer]) -> None:
+def check_sample(root: Path, wild: WildParams, answers: Sequence[Annotation]) -> None:
     """See that an annotator's file is about this audit's sample, and about all of it.
 
     Raises:
@@ -115,6 +115,6 @@ def page(rows: Sequence[Sampled], texts: Iterable[str]) -> str:
             for row, text in zip(rows, texts, strict=True)
         ],
     }
-    template = resources.files("seam_lib").joinpath("templates", "annotate.html.j2")
+    template = resources.files("seam_lib.wild").joinpath("templates", "annotate.html.j2")
     environment = jinja2.Environment(autoescape=True, keep_trailing_newline=True)
     return environment.from_string(template.read_text("utf-8")).render(packet=packet)

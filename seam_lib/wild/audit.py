@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from seam_lib import stats
-from seam_lib.errors import SeamError
-from seam_lib.files import csv_rows, write_text
+from seam_lib.analysis import stats
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import csv_rows, write_text
 
-Table = npt.NDArray[np.int64]
+Crossed = npt.NDArray[np.int64]
 
 #: The published columns of a table, row by row.
 CELLS = ("both_yes", "only_a", "only_b", "both_no")
@@ -28,7 +28,7 @@ COLUMNS = (
 STATISTICS = {"raw": stats.agreement, "kappa": stats.cohen_kappa, "AC1": stats.gwet_ac1}
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Annotation(msgspec.Struct, frozen=True):
     """A row of an annotator's file: two answers about a message that is not in it."""
 
     audit_id: str
@@ -48,7 +48,7 @@ class Estimate(NamedTuple):
     lower_bound: int
 
 
-def read_answers(path: Path) -> list[Answer]:
+def read_answers(path: Path) -> list[Annotation]:
     """Read an annotator's file, as the annotation page exports it.
 
     Args:
@@ -61,11 +61,11 @@ def read_answers(path: Path) -> list[Answer]:
         SeamError: A row is incomplete, contradicts itself or comes twice, or there is none; names
             file and line.
     """
-    answers: dict[str, Answer] = {}
+    answers: dict[str, Annotation] = {}
     for place, row in csv_rows(path, COLUMNS):
         filled = {name: value for name, value in row.items() if value}
         try:
-            answer = msgspec.convert(filled, Answer, strict=False)
+            answer = msgspec.convert(filled, Annotation, strict=False)
         except msgspec.ValidationError as error:
             raise SeamError(
                 f"{place}: {error}. Open the annotation page again, answer what is left, and "
@@ -84,7 +84,7 @@ def read_answers(path: Path) -> list[Answer]:
     return list(answers.values())
 
 
-def cross(a: Sequence[Answer], b: Sequence[Answer]) -> dict[str, Table]:
+def cross(a: Sequence[Annotation], b: Sequence[Annotation]) -> dict[str, Crossed]:
     """Cross two annotators' answers.
 
     Args:
@@ -122,11 +122,11 @@ def cross(a: Sequence[Answer], b: Sequence[Answer]) -> dict[str, Table]:
     return {"genuine": _count(genuine), "artifact_first": _count(first)}
 
 
-def _count(pairs: Sequence[tuple[bool | None, bool | None]]) -> Table:
+def _count(pairs: Sequence[tuple[bool | None, bool | None]]) -> Crossed:
     return np.array([[pairs.count((a, b)) for b in (True, False)] for a in (True, False)])
 
 
-def read_tables(path: Path) -> dict[str, Table]:
+def read_tables(path: Path) -> dict[str, Crossed]:
     """Read published tables of counts, one a question."""
     rows = pd.read_csv(path, index_col="question")
     return {
@@ -135,13 +135,13 @@ def read_tables(path: Path) -> dict[str, Table]:
     }
 
 
-def write_tables(path: Path, tables: Mapping[str, Table]) -> None:
+def write_tables(path: Path, tables: Mapping[str, Crossed]) -> None:
     """Write tables in the form in which the paper's are published: counts only."""
     rows = [[question, *table.ravel()] for question, table in tables.items()]
     write_text(path, pd.DataFrame(rows, columns=["question", *CELLS]).to_csv(index=False))
 
 
-def agreement(tables: Mapping[str, Table], draws: int, seed: int) -> pd.DataFrame:
+def agreement(tables: Mapping[str, Crossed], draws: int, seed: int) -> pd.DataFrame:
     """Raw agreement, Cohen's kappa and Gwet's AC1 of each question.
 
     Args:
@@ -164,7 +164,7 @@ def agreement(tables: Mapping[str, Table], draws: int, seed: int) -> pd.DataFram
 
 
 def agreement_interval(
-    table: Table, statistic: Callable[[npt.ArrayLike], float], draws: int, seed: int
+    table: Crossed, statistic: Callable[[npt.ArrayLike], float], draws: int, seed: int
 ) -> tuple[float, float]:
     """A 95% percentile bootstrap interval of an agreement statistic.
 
@@ -186,7 +186,7 @@ def agreement_interval(
     return float(low), float(high)
 
 
-def chance_agreement(table: Table) -> float:
+def chance_agreement(table: Crossed) -> float:
     """The agreement that Cohen's kappa expects of chance: from each annotator's share of yes.
 
     Args:
@@ -196,7 +196,7 @@ def chance_agreement(table: Table) -> float:
     return float(rows @ columns)
 
 
-def estimate(table: Table, pool: int) -> Estimate:
+def estimate(table: Crossed, pool: int) -> Estimate:
     """How many messages of the judged pool match, counting only what both annotators marked.
 
     Args:

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from seam_lib.errors import SeamError
-from seam_lib.params import CorpusParams, WildParams
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import CorpusParams, WildParams
 from seam_lib.wild.synthetic import make_corpus
 
 #: Conversations decoded at a time: at the usual 10 kB each, 40 MB in memory.

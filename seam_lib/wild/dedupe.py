@@ -25,7 +25,7 @@ PERMUTATIONS = BANDS * BAND_ROWS
 #: Only this many first and last words are shingled: it bounds the cost of a 5 MB message.
 HEAD_WORDS, TAIL_WORDS = 1_000, 200
 
-Verdict = Literal["unique", "exact_duplicate", "near_duplicate"]
+Copy = Literal["unique", "exact_duplicate", "near_duplicate"]
 Hashes = npt.NDArray[np.uint32]
 
 
@@ -96,7 +96,7 @@ class Index:
         self._bands = MinHashLSH(num_perm=PERMUTATIONS, params=(BANDS, BAND_ROWS))
         self._sketch = MinHash(num_perm=PERMUTATIONS, scheme="affine32")
 
-    def add(self, digest: bytes, signature: Hashes) -> Verdict:
+    def add(self, digest: bytes, signature: Hashes) -> Copy:
         """Compare a message with the unique ones before it; of several alike the first is unique.
 
         Args:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import pandas as pd
 import pyarrow as pa
 
-from seam_lib.schema import Case
-from seam_lib.stats import wilson
+from seam_lib.analysis.stats import wilson
+from seam_lib.core.rows import Case
 from seam_lib.wild import rules
 from seam_lib.wild.synthetic import SHAPES
 

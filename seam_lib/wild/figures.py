@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
-from seam_lib import stats
-from seam_lib.figures import GREY, style
+from seam_lib.analysis import stats
+from seam_lib.core.look import GREY, style
 from seam_lib.wild import rules
-from seam_lib.wild.audit import Table, table_at
+from seam_lib.wild.audit import Crossed, table_at
 
 BLUE, ORANGE = "#0072b2", "#d55e00"
 
@@ -33,7 +33,7 @@ def figure_funnel(counts: Mapping[str, int]) -> Figure:
     return figure
 
 
-def figure_prevalence(table: Table) -> Figure:
+def figure_prevalence(table: Crossed) -> Figure:
     """Kappa and AC1 over the share of yes, at the raw agreement of a table.
 
     Args:

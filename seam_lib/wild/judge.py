@@ -14,13 +14,14 @@ from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 
 import msgspec
 
-from seam_lib import files
-from seam_lib.errors import SeamError
-from seam_lib.infer import Watch, infer
-from seam_lib.params import RunParams, WildParams
-from seam_lib.plan import Run, state
-from seam_lib.schema import Candidate, Case, Judgement, Output
-from seam_lib.traces import by_case, messages, read_traces
+from seam_lib.core import files
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import RunParams, WildParams
+from seam_lib.core.rows import Candidate, Case, Judgement, Output
+from seam_lib.core.run import Run
+from seam_lib.infer.plan import state
+from seam_lib.infer.runner import Watch, infer
+from seam_lib.infer.traces import by_case, messages, read_traces
 from seam_lib.wild.corpus import find_corpus, read_messages, shards
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ Answer with one line of JSON and nothing else:
 """
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class Ruling(msgspec.Struct, frozen=True):
     """The judge's answer."""
 
     genuine: bool
@@ -84,7 +85,7 @@ class Docket(NamedTuple):
     known: dict[str, Judgement]
 
 
-class Tally(NamedTuple):
+class Counts(NamedTuple):
     """What became of the candidates that were to be judged."""
 
     genuine: int
@@ -127,7 +128,7 @@ def prepare(root: Path, wild: WildParams) -> Docket:
     return Docket(path, run, candidates, left, known)
 
 
-def judge(docket: Docket, *, watch: Watch | None = None) -> Tally:
+def judge(docket: Docket, *, watch: Watch | None = None) -> Counts:
     """Ask for the judgements that are lacking and write all of them.
 
     Args:
@@ -145,7 +146,7 @@ def judge(docket: Docket, *, watch: Watch | None = None) -> Tally:
     ordered = [rows[name] for name in docket.candidates if name in rows]
     files.write_rows(docket.path, ordered)
     answers = [row.genuine for row in ordered]
-    return Tally(
+    return Counts(
         genuine=answers.count(True),
         not_genuine=answers.count(False),
         unparseable=answers.count(None),
@@ -252,10 +253,10 @@ def asked(case: Case, settings: RunParams) -> str:
     return sha256(question).hexdigest()
 
 
-def parse(answer: str) -> Verdict | None:
+def parse(answer: str) -> Ruling | None:
     """Read the judge's verdict; None unless the answer is that one JSON object and nothing else."""
     try:
-        return msgspec.json.decode(answer, type=Verdict)
+        return msgspec.json.decode(answer, type=Ruling)
     except (msgspec.DecodeError, RecursionError):  # a small model may open braces without end
         return None
 

@@ -7,7 +7,7 @@ from types import ModuleType
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seam_lib.files import write_bytes
+from seam_lib.core.files import write_bytes
 
 _KEY = b"made_from"
 

@@ -26,11 +26,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seam_lib.errors import SeamError
-from seam_lib.files import write_rows, write_text
-from seam_lib.params import CorpusParams, Engine, WildParams
-from seam_lib.progress import shown
-from seam_lib.schema import Candidate
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import write_rows, write_text
+from seam_lib.core.params import CorpusParams, Engine, WildParams
+from seam_lib.core.progress import shown
+from seam_lib.core.rows import Candidate
 from seam_lib.wild import corpus as corpora
 from seam_lib.wild import dedupe, rules
 from seam_lib.wild.resume import is_current, stamp, write_stamped
@@ -46,7 +46,7 @@ STEPS = (
     "english_first_turn",
     *rules.REASONS,
     *rules.KINDS,
-    *get_args(dedupe.Verdict),
+    *get_args(dedupe.Copy),
 )
 
 #: What may name a conversation in tracked files; anything else could be words of a message.

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from seam_lib.params import SyntheticParams
+from seam_lib.core.params import SyntheticParams
 from seam_lib.wild.resume import is_current, stamp, write_stamped
 
 #: Share of the pasted messages that are one of `TEMPLATES` a shape with `CHANGES` words changed:

@@ -1,0 +1,314 @@
+"""Label sets: the published CSV, the release's JSON Lines, or our runs, as one tidy frame.
+
+A label set knows, for each model, condition and cluster, whether the comment was absorbed, and
+where no usable pair exists. The frame serves reading and grouping, the arrays serve statistics.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from seam_lib.analysis.stats import Bools
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import csv_rows, numbered_rows
+from seam_lib.core.rows import SOURCES, TIERS, TREATED, Label, Tier, source_of
+
+#: Where a label changed by hand counts: everywhere, or in one sensitivity line only.
+Applied = Literal["main", "sensitivity"]
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One label, whatever file it came from."""
+
+    model: str
+    cluster_id: str
+    condition: str
+    absorbed: bool
+    tier: Tier | None
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """Labels of some models over some clusters.
+
+    Attributes:
+        frame: One row a label: model, cluster_id, source, condition, absorbed, tier ("" if none).
+        models: Model keys, in panel order.
+        conditions: The conditions that carry a comment, in the paper's order, then any others.
+        clusters: Cluster ids, sorted.
+        absorbed: Booleans, shape (models, conditions, clusters); False where `mask` is.
+        mask: Which cells hold a label, of the same shape.
+    """
+
+    frame: pd.DataFrame
+    models: tuple[str, ...]
+    conditions: tuple[str, ...]
+    clusters: tuple[str, ...]
+    absorbed: Bools
+    mask: Bools
+
+    def outcomes(self, model: str, condition: str) -> tuple[Bools, Bools]:
+        """A model's outcomes under one condition and their mask, each of shape (clusters,)."""
+        at = self.models.index(model), self.conditions.index(condition)
+        return self.absorbed[at], self.mask[at]
+
+    def matched(self, a: tuple[str, str], b: tuple[str, str]) -> tuple[Bools, Bools, Bools]:
+        """Two cells cluster by cluster.
+
+        Args:
+            a: A model and a condition.
+            b: Another model, another condition, or both.
+
+        Returns:
+            The outcomes of a, those of b, and which clusters hold a label in both; each of shape
+            (clusters,).
+        """
+        (outcomes_a, mask_a), (outcomes_b, mask_b) = self.outcomes(*a), self.outcomes(*b)
+        return outcomes_a, outcomes_b, mask_a & mask_b
+
+    def records(self) -> Iterator[Record]:
+        """The labels one by one, in the frame's order."""
+        columns = ["model", "cluster_id", "condition", "absorbed", "tier"]
+        for model, cluster, condition, absorbed, tier in zip(
+            *(self.frame[c].tolist() for c in columns), strict=True
+        ):
+            yield Record(model, cluster, condition, absorbed, tier or None)
+
+    @property
+    def sources(self) -> npt.NDArray[np.str_]:
+        """The source of each cluster, shape (clusters,)."""
+        return np.array([source_of(c) for c in self.clusters])
+
+
+def read_labels(
+    path: Path,
+    models: Iterable[str] | None = None,
+    clusters: Iterable[str] | None = None,
+    conditions: Iterable[str] = TREATED,
+) -> LabelSet:
+    """Read a label set and check it.
+
+    Args:
+        path: A CSV file (model, cluster_id, condition, absorbed, tier), a JSON Lines file of
+            `rows.Label` rows, or a folder of such files, as the paper's release has them.
+        models: The models that may occur, in the order wanted; by default those that do.
+        clusters: The clusters that may occur; by default those that do.
+        conditions: The conditions that may occur; by default the paper's five.
+
+    Raises:
+        SeamError: A row is malformed, repeated, contradicts itself, or names a model, cluster,
+            source or condition that is not known; the message names the file, the line and the
+            remedy.
+    """
+    known_models = list(models) if models is not None else None
+    known_clusters = set(clusters) if clusters is not None else None
+    known_conditions = tuple(conditions)
+    seen: dict[tuple[str, str, str], str] = {}
+    records = []
+    for place, record in _numbered_records(path):
+        problem = _problem(record, known_models, known_clusters, known_conditions)
+        key = (record.model, record.cluster_id, record.condition)
+        if not problem and key in seen:
+            problem = f"the case {' '.join(key)} was labelled before, in {seen[key]}; keep one row"
+        if problem:
+            raise SeamError(f"{place}: {problem}.")
+        seen[key] = place
+        records.append(record)
+    if not records:
+        raise SeamError(
+            f"{path}: holds no labels. Score a run first; if it was scored, no answer is usable "
+            f"beside a usable clean one (`seam health RUN` tells why)."
+        )
+    return label_set(records, known_models, known_clusters)
+
+
+def label_set(
+    records: Iterable[Record],
+    models: Iterable[str] | None = None,
+    clusters: Iterable[str] | None = None,
+) -> LabelSet:
+    """Arrange checked records as a label set. Arguments as in `read_labels`."""
+    rows = list(records)
+    present = {r.model for r in rows}
+    model_axis = [m for m in models if m in present] if models is not None else sorted(present)
+    cluster_axis = sorted(clusters if clusters is not None else {r.cluster_id for r in rows})
+    others = sorted({r.condition for r in rows} - set(TREATED))
+    condition_axis = [*TREATED, *others]
+    shape = (len(model_axis), len(condition_axis), len(cluster_axis))
+    absorbed, mask = np.zeros(shape, bool), np.zeros(shape, bool)
+    model_at, condition_at, cluster_at = (
+        {name: i for i, name in enumerate(axis)}
+        for axis in (model_axis, condition_axis, cluster_axis)
+    )
+    for r in rows:
+        cell = model_at[r.model], condition_at[r.condition], cluster_at[r.cluster_id]
+        mask[cell], absorbed[cell] = True, r.absorbed
+    rows.sort(key=lambda r: (model_at[r.model], condition_at[r.condition], r.cluster_id))
+    frame = pd.DataFrame(
+        {
+            "model": [r.model for r in rows],
+            "cluster_id": [r.cluster_id for r in rows],
+            "source": [source_of(r.cluster_id) for r in rows],
+            "condition": [r.condition for r in rows],
+            "absorbed": [r.absorbed for r in rows],
+            "tier": [r.tier or "" for r in rows],
+        }
+    )
+    return LabelSet(
+        frame, tuple(model_axis), tuple(condition_axis), tuple(cluster_axis), absorbed, mask
+    )
+
+
+def check_complete(labels: LabelSet, exclusions: Path, models: Iterable[str]) -> None:
+    """Check that every case either has a label or is on the exclusion list, and none is on both.
+
+    Args:
+        labels: The label set.
+        exclusions: CSV with columns model, cluster_id, condition, reason.
+        models: The models that must have labels, such as the panel's.
+
+    Raises:
+        SeamError: Names the first model without any label, or the first case that is missing
+            without a reason or excluded yet labelled.
+    """
+    if silent := [model for model in models if model not in labels.models]:
+        raise SeamError(
+            f"no label at all of {', '.join(silent)}; score it, or leave it out of the panel."
+        )
+    columns = ("model", "cluster_id", "condition", "reason")
+    excluded = {
+        (row["model"], row["cluster_id"], row["condition"])
+        for _, row in csv_rows(exclusions, columns)
+    }
+    absent = {
+        (labels.models[m], labels.clusters[k], labels.conditions[c])
+        for m, c, k in np.argwhere(~labels.mask)
+    }
+    if unexplained := absent - excluded:
+        raise SeamError(
+            f"{exclusions}: no reason for the missing label of {' '.join(min(unexplained))}; "
+            f"add its row ({len(unexplained)} such cases)."
+        )
+    if contradicted := {case for case in excluded - absent if case[0] in labels.models}:
+        raise SeamError(
+            f"{exclusions}: {' '.join(min(contradicted))} is excluded, yet has a label; "
+            f"drop one of the two ({len(contradicted)} such cases)."
+        )
+
+
+def read_adjudications(path: Path, applied_in: Applied) -> set[tuple[str, str, str]]:
+    """The cases whose label was changed by hand, as (model, cluster_id, condition).
+
+    Args:
+        path: adjudications.csv.
+        applied_in: `main` for changes that hold everywhere, `sensitivity` for those that the
+            paper applies only to Opus's boundary rate (Section 6).
+
+    Raises:
+        SeamError: The file does not fit or a row is applied in neither; names the line.
+    """
+    cases = set()
+    for place, row in csv_rows(path, ("model", "cluster_id", "condition", "reason", "applied_in")):
+        if row["applied_in"] not in get_args(Applied):
+            raise SeamError(
+                f"{place}: applied_in is {row['applied_in']!r}; "
+                f"it must be {' or '.join(get_args(Applied))}."
+            )
+        if row["applied_in"] == applied_in:
+            cases.add((row["model"], row["cluster_id"], row["condition"]))
+    return cases
+
+
+def adjudicate(labels: LabelSet, cases: Iterable[tuple[str, str, str]]) -> LabelSet:
+    """A copy in which the named cases count as not absorbed.
+
+    Args:
+        labels: The detector's labels.
+        cases: (model, cluster_id, condition) of labels changed by hand.
+
+    Raises:
+        SeamError: A named case is not labelled absorbed, so there is nothing to change.
+    """
+    changed = set(cases)
+    kept = []
+    for record in labels.records():
+        key = (record.model, record.cluster_id, record.condition)
+        if key in changed:
+            if not record.absorbed:
+                raise SeamError(
+                    f"adjudications: {' '.join(key)} is already not absorbed; drop its row."
+                )
+            changed.remove(key)
+            record = msgspec.structs.replace(record, absorbed=False, tier=None)
+        kept.append(record)
+    if changed:
+        raise SeamError(
+            f"adjudications: no label for {' '.join(min(changed))}; drop its row or mend its ids."
+        )
+    return label_set(kept, labels.models, labels.clusters)
+
+
+def _problem(
+    record: Record,
+    models: list[str] | None,
+    clusters: set[str] | None,
+    conditions: tuple[str, ...],
+) -> str | None:
+    """What is wrong with a record taken alone, with the remedy; None if nothing is."""
+    if record.absorbed and record.tier is None:
+        return f"absorbed without a tier; name one of {', '.join(TIERS)}"
+    if not record.absorbed and record.tier is not None:
+        return f"tier {record.tier!r} without absorbed; empty the tier or set absorbed"
+    if record.condition == "clean":
+        return "condition 'clean' carries no comment and gets no label; drop the row"
+    if models is not None and record.model not in models:
+        return f"unknown model {record.model!r}; add it to the panel or mend the name"
+    if clusters is not None and record.cluster_id not in clusters:
+        return f"unknown cluster {record.cluster_id!r}; it is not in the benchmark"
+    if source_of(record.cluster_id) not in SOURCES:
+        return f"cluster {record.cluster_id!r} names no known source; known: {', '.join(SOURCES)}"
+    if record.condition not in conditions:
+        return f"unknown condition {record.condition!r}; known: {', '.join(conditions)}"
+    return None
+
+
+def _numbered_records(path: Path) -> Iterator[tuple[str, Record]]:
+    """Yield (file:line, record) from a CSV file, a JSON Lines file or a folder of those."""
+    if path.is_dir():
+        files = sorted(path.glob("*.jsonl"))
+        if not files:
+            raise SeamError(f"{path}: no .jsonl files. Give the folder that holds the labels.")
+        for file in files:
+            yield from _numbered_records(file)
+    elif path.suffix == ".csv":
+        yield from _csv_records(path)
+    else:
+        for number, row in numbered_rows(path, Label):
+            place, cluster = f"{path}:{number}", row.composition_event_id
+            if row.clean_missing:
+                continue  # the clean response was unusable: no pair, no label (Section 4)
+            if row.source != source_of(cluster):
+                raise SeamError(f"{place}: source {row.source!r} of cluster {cluster!r}; mend one.")
+            yield place, Record(row.model, cluster, row.condition, row.absorbed, row.tier)
+
+
+def _csv_records(path: Path) -> Iterator[tuple[str, Record]]:
+    for place, row in csv_rows(path, ("model", "cluster_id", "condition", "absorbed", "tier")):
+        yield place, _csv_record(place, row)
+
+
+def _csv_record(place: str, row: dict[str, str]) -> Record:
+    if row["absorbed"] not in ("0", "1"):
+        raise SeamError(f"{place}: absorbed is {row['absorbed']!r}; it must be 0 or 1.")
+    try:
+        return msgspec.convert(
+            {**row, "absorbed": row["absorbed"] == "1", "tier": row["tier"] or None}, Record
+        )
+    except msgspec.ValidationError as error:
+        raise SeamError(f"{place}: {error}; tiers are {', '.join(TIERS)} or empty.") from None

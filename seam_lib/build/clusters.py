@@ -1,0 +1,253 @@
+"""From items to clusters to cases: the benchmark, the same bytes on every machine.
+
+Paper, Sections 3.1 to 3.3 and Appendices B and C. Rows stand in the order of the sources, then of
+the sample, then of the conditions, so that a cluster's cases are neighbours.
+"""
+
+import hashlib
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from seam_lib.build.comments import Comment, Deck, Pools, read_pools
+from seam_lib.build.composition import report
+from seam_lib.build.conditions import Condition, conditions, task_head
+from seam_lib.build.invariants import check_cluster
+from seam_lib.build.release import question_ids, read_digests
+from seam_lib.build.sources import ADAPTERS, Item, read_items
+from seam_lib.build.sources.hub import hub_file
+from seam_lib.core.benchmark import deal, stream_benchmark, write_benchmark
+from seam_lib.core.errors import SeamError
+from seam_lib.core.files import write_text
+from seam_lib.core.params import BuildParams
+from seam_lib.core.progress import shown
+from seam_lib.core.rows import SOURCES, Case
+
+#: What the report says about where a benchmark comes from.
+ORIGINS = {
+    "files": (
+        "Built from the rows in data/sources. As the project ships, these are small corpora of our "
+        "own in the formats of the paper's six: a stand-in for running and testing, not the "
+        "paper's benchmark. A row names the licence that its corpus would give it; our own texts "
+        "are MIT."
+    ),
+    "hub": (
+        "Built from the six upstream corpora; `seam build --check-digests` compares it with the "
+        "paper's release."
+    ),
+}
+
+
+class Cluster(msgspec.Struct, frozen=True):
+    """One composition event: an item, its task head, and the comments of its two kinds."""
+
+    item: Item
+    head: str
+    casual: Comment
+    native: Comment
+
+    @property
+    def id(self) -> str:
+        """SOURCE:ITEM_ID."""
+        return self.item.cluster_id
+
+
+def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
+    """Choose items of balanced length, by a fixed order that needs no seed (Section 3.3).
+
+    Items whose artifact repeats an earlier one are dropped. The rest falls into thirds by length;
+    each third is ordered by the digest of the cluster id, and the thirds are dealt in turn.
+
+    Args:
+        source: The source's name, for the error.
+        items: Its items, in the corpus's order.
+        count: How many to take.
+
+    Raises:
+        SeamError: There are fewer.
+    """
+    unique: dict[str, Item] = {}
+    for item in items:
+        unique.setdefault(item.artifact, item)
+    if len(unique) < count:
+        raise SeamError(
+            f"{source}: {len(unique)} usable items, {count} wanted. Lower build.per_source in "
+            "params.yaml or add rows."
+        )
+    lengths = sorted(map(len, unique))
+    low, high = lengths[len(lengths) // 3], lengths[2 * len(lengths) // 3]
+    thirds: tuple[list[Item], ...] = ([], [], [])
+    for item in unique.values():
+        thirds[(len(item.artifact) > low) + (len(item.artifact) > high)].append(item)
+    for third in thirds:
+        third.sort(key=lambda item: hashlib.sha256(item.cluster_id.encode()).hexdigest())
+    return list(islice(deal(thirds), count))
+
+
+def make_clusters(samples: Mapping[str, Sequence[Item]], pools: Pools, seed: int) -> list[Cluster]:
+    """Give every sampled item its task head and its comments.
+
+    Args:
+        samples: The items by source, sources and items in their order.
+        pools: The comments to choose from.
+        seed: Seeds two generators, one for each kind of comment.
+
+    Raises:
+        SeamError: An artifact or an id occurs twice, or a pool is exhausted.
+    """
+    items = [item for source in samples.values() for item in source]
+    refuse_repeats(items)
+    heads = {item.cluster_id: task_head(item.genre, item.instruction) for item in items}
+    casual = choose_casual(samples, heads, pools, seed)
+    native = choose_native(items, heads, pools, seed)
+    return [
+        Cluster(item, heads[item.cluster_id], casual[item.cluster_id], native[item.cluster_id])
+        for item in items
+    ]
+
+
+def refuse_repeats(items: Iterable[Item]) -> None:
+    """Raise a SeamError if two items share their artifact or their id."""
+    seen: dict[str, str] = {}
+    for item in items:
+        for key in (f"artifact {item.artifact}", f"id {item.cluster_id}"):
+            if key in seen:
+                raise SeamError(
+                    f"{item.cluster_id}: the same {key.partition(' ')[0]} as {seen[key]}. "
+                    "Drop one of the two rows."
+                )
+            seen[key] = item.cluster_id
+
+
+def choose_casual(
+    samples: Mapping[str, Sequence[Item]], heads: Mapping[str, str], pools: Pools, seed: int
+) -> dict[str, Comment]:
+    """The casual comment of each cluster: one generator, a freshly shuffled deck a source."""
+    generator = random.Random(seed)
+    chosen = {}
+    for items in samples.values():
+        deck = Deck(pools.casual, generator)
+        for item in items:
+            texts = (item.artifact, item.reference, heads[item.cluster_id])
+            chosen[item.cluster_id] = deck.deal(item.cluster_id, texts)
+    return chosen
+
+
+def choose_native(
+    items: Iterable[Item], heads: Mapping[str, str], pools: Pools, seed: int
+) -> dict[str, Comment]:
+    """The artifact-native comment of each cluster, dealt by genre in the order of cluster ids."""
+    generator = random.Random(seed)
+    decks = {genre: Deck(pool, generator) for genre, pool in pools.native.items()}
+    chosen = {}
+    for item in sorted(items, key=lambda item: item.cluster_id):
+        if item.genre not in decks:
+            raise SeamError(
+                f"{item.cluster_id}: no native comments for the genre {item.genre!r}. Add a pool "
+                "of that name to data/comments.yaml."
+            )
+        texts = (item.artifact, item.reference, heads[item.cluster_id])
+        chosen[item.cluster_id] = decks[item.genre].deal(item.cluster_id, texts)
+    return chosen
+
+
+def compose_cases(
+    clusters: Iterable[Cluster], conditions: Sequence[Condition], seed: int
+) -> Iterator[Case]:
+    """Compose every cluster under every condition and hold it to the invariants.
+
+    Yields:
+        The cases, cluster by cluster, so that nothing is kept that is not needed.
+
+    Raises:
+        SeamError: An invariant does not hold; names the cluster.
+    """
+    for cluster in clusters:
+        cases = [make_case(cluster, condition, seed) for condition in conditions]
+        check_cluster(cases, [condition.name for condition in conditions])
+        yield from cases
+
+
+def make_case(cluster: Cluster, condition: Condition, seed: int) -> Case:
+    """Compose one cluster under one condition."""
+    item = cluster.item
+    comment = {"casual": cluster.casual, "native": cluster.native, None: None}[condition.comment]
+    composed = condition(cluster.head, item.artifact, comment.text if comment else "", cluster.id)
+    digest = hashlib.sha256(composed.message.encode()).hexdigest()[:12]
+    return Case(
+        id=f"{cluster.id}:{condition.name}:{digest}",
+        composition_event_id=cluster.id,
+        source=item.source,
+        license=item.license,
+        url=item.url,
+        genre=item.genre,
+        release_partition=item.partition,
+        source_item_id=item.id,
+        artifact=item.artifact,
+        reference=item.reference,
+        operation=item.operation,
+        source_instruction=item.instruction,
+        seed=seed,
+        condition=condition.name,
+        task_instruction=cluster.head,
+        afterthought=comment.text if comment else None,
+        afterthought_role=comment.role if comment else None,
+        forbidden_proposition=(comment or cluster.casual).proposition,
+        witness_tokens=comment.witnesses if comment else None,
+        boundary_delimiters=composed.delimiters,
+        system_instruction=composed.system_instruction,
+        message=composed.message,
+        segments=composed.segments,
+        extra=item.extra,
+    )
+
+
+def build_benchmark(root: Path, params: BuildParams) -> Path:
+    """Build the benchmark that params.yaml describes, with a report beside it.
+
+    Args:
+        root: The project's folder.
+        params: Its `build` section.
+
+    Returns:
+        The folder written: a file of cases for each licence partition, and README.md.
+
+    Raises:
+        SeamError: A row, a condition or a cluster is not as it must be; no file has changed then.
+    """
+    wanted = conditions(params.conditions, [root / plugin for plugin in params.plugins])
+    pools = read_pools(root / "data" / "comments.yaml")
+    samples = {
+        name: sample(name, source_items(root, params, name), params.per_source) for name in SOURCES
+    }
+    clusters = make_clusters(samples, pools, params.seed)
+    folder = root / "data" / "benchmark" / params.name
+    bar = shown(clusters, "composing and checking clusters", len(clusters))
+    write_benchmark(folder, compose_cases(bar, wanted, params.seed))
+    write_report(folder, ORIGINS[params.source])
+    return folder
+
+
+def source_items(root: Path, params: BuildParams, name: str) -> Iterator[Item]:
+    """A source's items: all that our own file has, or the first rows of the hub's.
+
+    Only the latter get an address, since nobody else publishes the former.
+    """
+    source = ADAPTERS[name]
+    if params.source == "files":
+        yield from read_items(source, root / "data" / "sources" / f"{name}.jsonl")
+        return
+    published = root / "data" / "published" / "clusters.csv"
+    questions = question_ids(read_digests(published)) if params.questions == "release" else []
+    folder, count = root / "data" / "hub", source.rows(params.per_source)
+    path = hub_file(folder, source, count, params.revisions.get(name), questions)
+    for item in read_items(source, path):
+        yield msgspec.structs.replace(item, url=source.url(item))
+
+
+def write_report(folder: Path, origin: str) -> None:
+    """Write the report of a built benchmark into its folder."""
+    write_text(folder / "README.md", report(folder.name, origin, stream_benchmark(folder)))

@@ -1,0 +1,106 @@
+"""What a benchmark consists of: counts, lengths, and how often each comment is used."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from seam_lib.core.cells import markdown
+from seam_lib.core.rows import PARTITIONS, SOURCE_NAMES, SOURCES, Case
+
+#: What the paper's Table 2 calls each source's genre, in its order.
+GENRES = {
+    "canitedit": "code",
+    "commitpackft": "code",
+    "coedit": "fluency edit",
+    "iterater": "long prose",
+    "pararev": "scientific",
+    "stackexchange": "technical",
+}
+
+
+def facts(cases: Iterable[Case]) -> pd.DataFrame:
+    """One row a case, with what the counts below need; the texts themselves are not kept.
+
+    Returns:
+        Columns cluster, source, partition, license, condition, characters (of the artifact), role
+        and comment (None without a comment).
+    """
+    return pd.DataFrame(
+        {
+            "cluster": case.composition_event_id,
+            "source": case.source,
+            "partition": case.release_partition,
+            "license": case.license,
+            "condition": case.condition,
+            "characters": len(case.artifact),
+            "role": case.afterthought_role,
+            "comment": case.afterthought,
+        }
+        for case in cases
+    )
+
+
+def composition(frame: pd.DataFrame) -> pd.DataFrame:
+    """The paper's Table 2: examples and cases by source, and their total."""
+    rows = [
+        (SOURCE_NAMES[source], genre, group["cluster"].nunique(), len(group))
+        for source, genre in GENRES.items()
+        if len(group := frame[frame["source"] == source])
+    ]
+    total = ("total", "", sum(row[2] for row in rows), len(frame))
+    return pd.DataFrame([*rows, total], columns=["source", "genre", "examples", "cases"])
+
+
+def lengths(frame: pd.DataFrame) -> pd.DataFrame:
+    """The quartiles of the artifacts' lengths by source, in characters."""
+    artifacts = frame.drop_duplicates("cluster").groupby("source")["characters"]
+    quartiles = artifacts.describe()[["min", "25%", "50%", "75%", "max"]].round().astype(int)
+    return quartiles.reindex([name for name in SOURCES if name in quartiles.index]).reset_index()
+
+
+def comment_use(frame: pd.DataFrame) -> pd.DataFrame:
+    """How many clusters have each comment, by role; comments of a role in alphabetical order."""
+    use = frame.dropna(subset=["comment"]).groupby(["role", "comment"])["cluster"].nunique()
+    return use.rename("clusters").reset_index()
+
+
+def role_use(use: pd.DataFrame) -> pd.DataFrame:
+    """For each role, its comments and the fewest and most clusters that one of them has."""
+    roles = use.groupby("role")["clusters"].agg(["count", "min", "max"]).reset_index()
+    return roles.set_axis(["role", "comments used", "fewest clusters", "most clusters"], axis=1)
+
+
+def partitions(frame: pd.DataFrame) -> pd.DataFrame:
+    """Examples and cases by licence partition: its file, and the licences that occur in it."""
+    table = pd.DataFrame(
+        {
+            "file": f"{PARTITIONS[name]}.jsonl",
+            "partition": name,
+            "licences": ", ".join(sorted(group["license"].unique())),
+            "examples": group["cluster"].nunique(),
+            "cases": len(group),
+        }
+        for name, group in frame.groupby("partition")
+    )
+    return table.sort_values(["file", "partition"])
+
+
+def report(name: str, origin: str, cases: Iterable[Case]) -> str:
+    """The build report, in Markdown: what the folder holds and where it comes from.
+
+    Args:
+        name: The benchmark's name.
+        origin: One sentence that says what it was built from.
+        cases: Its cases.
+    """
+    frame = facts(cases)
+    use = comment_use(frame)
+    sections = {
+        "Sources": composition(frame),
+        "Licences": partitions(frame),
+        "Length of the artifacts in characters": lengths(frame),
+        "Use of the comments, by role": role_use(use),
+        "Use of each comment": use,
+    }
+    tables = (f"## {title}\n\n{markdown(table)}" for title, table in sections.items())
+    return "\n".join([f"# The benchmark `{name}`\n\n{origin}\n", *tables])

@@ -1,0 +1,275 @@
+r"""How a message is put together: task heads, conditions, tags (paper, Section 3.2, Appendix C).
+
+A message is a sequence of parts. A part that has an origin, typed or pasted, becomes a segment; a
+plain string between them (line breaks, tags) does not. Offsets are counted while the parts are
+joined, so a segment cannot disagree with its message.
+
+A condition of your own is a function like those below, in a file that params.yaml names under
+`build.plugins`::
+
+    from seam_lib.build.conditions import condition, join, pasted, typed
+    from seam_lib.core.rows import Composed
+
+    @condition("rule", comment="casual")
+    def rule(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
+        return join(
+            typed("task_instruction", head), "\n\n", pasted(artifact),
+            "\n\n---\n\n", typed("afterthought", comment),
+        )
+"""
+
+import hashlib
+import itertools
+import runpy
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from seam_lib.core.errors import SeamError
+from seam_lib.core.rows import Composed, Delimiters, Segment
+
+#: The sentence that mitigation adds to boundary (Appendix C).
+MITIGATION = (
+    "Text outside the artifact boundary is user context and must not be incorporated into the "
+    "returned artifact."
+)
+#: The sentence that boundary_text_only adds to boundary (Section 5.3, Appendix D), in our words.
+TEXT_ONLY = "Return the revised text only, without notes or commentary."
+
+
+class Part(NamedTuple):
+    """A stretch of the message that somebody typed or pasted."""
+
+    origin: Literal["typed", "simulated_paste"]
+    role: str
+    text: str
+
+
+Compose = Callable[[str, str, str, str], Composed]
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """A way to compose a message; called with (head, artifact, comment, cluster id).
+
+    `comment` says which one of the cluster's two comments it takes, or that it takes none, in which
+    case it is called with an empty one.
+    """
+
+    name: str
+    comment: Literal["casual", "native"] | None
+    compose: Compose
+
+    def __call__(self, head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
+        """Compose one message."""
+        return self.compose(head, artifact, comment, cluster_id)
+
+
+def condition(
+    name: str, comment: Literal["casual", "native"] | None
+) -> Callable[[Compose], Condition]:
+    """Make a function a condition; the decorator of this module's functions and of plugins'."""
+    return lambda compose: Condition(name, comment, compose)
+
+
+def typed(role: str, text: str) -> Part:
+    """A part that the user typed."""
+    return Part("typed", role, text)
+
+
+def pasted(text: str) -> Part:
+    """The artifact."""
+    return Part("simulated_paste", "artifact", text)
+
+
+def join(*parts: str | Part, delimiters: Delimiters | None = None) -> Composed:
+    """Join parts to a message; those with an origin become its segments.
+
+    Args:
+        parts: What somebody typed or pasted, and plain strings between.
+        delimiters: The tags around the artifact, if there are any.
+    """
+    message, segments = "", []
+    for part in parts:
+        text = part if isinstance(part, str) else part.text
+        if isinstance(part, Part):
+            end = len(message) + len(text)
+            segments.append(Segment(part.origin, part.role, len(message), end, text))
+        message += text
+    return Composed(message, segments, delimiters)
+
+
+def task_head(genre: str, instruction: str | None) -> str:
+    """The task that a message begins with (Appendix C, "Task heads").
+
+    Args:
+        genre: The item's genre; decides between the four heads.
+        instruction: The source's own edit instruction, if it has one.
+    """
+    if genre == "code":
+        return (
+            f"Edit the following code according to this instruction: {instruction}\n"
+            "Return only the revised code."
+        )
+    if genre == "technical":
+        return "Improve the following technical post for clarity. Return only the revised post."
+    if genre == "scientific_prose" and instruction:
+        return (
+            f"Revise the following scientific passage according to this instruction: {instruction}"
+            "\nReturn only the revised passage."
+        )
+    return (
+        "Improve the following passage for clarity and correctness. "
+        "Return only the revised passage."
+    )
+
+
+def tags(cluster_id: str, artifact: str, *names: str) -> list[Delimiters]:
+    """Pairs of tags with one suffix, of which none occurs in the artifact.
+
+    The suffix is the first 12 hex digits of sha256("CLUSTER:k") for the smallest k >= 0 that
+    collides with nothing.
+    """
+    candidates = (tag_pairs(f"{cluster_id}:{k}", names) for k in itertools.count())
+    return next(
+        pairs
+        for pairs in candidates
+        if not any(tag in artifact for pair in pairs for tag in (pair.opening, pair.closing))
+    )
+
+
+def tag_pairs(key: str, names: Iterable[str]) -> list[Delimiters]:
+    """The pairs of tags whose suffix is the digest of a key."""
+    suffix = hashlib.sha256(key.encode()).hexdigest()[:12]
+    return [Delimiters(f"<{name}-{suffix}>", f"</{name}-{suffix}>") for name in names]
+
+
+@condition("clean", comment=None)
+def clean(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
+    """The artifact ends the message."""
+    return join(typed("task_instruction", head), "\n\n", pasted(artifact))
+
+
+@condition("newline", comment="casual")
+def newline(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
+    """The comment on the line below the artifact."""
+    return bare(head, artifact, "\n", comment)
+
+
+@condition("blank", comment="casual")
+def blank(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
+    """One blank line between artifact and comment."""
+    return bare(head, artifact, "\n\n", comment)
+
+
+@condition("boundary", comment="casual")
+def boundary(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
+    """Tags around the artifact, the comment outside."""
+    return marked(artifact, comment, cluster_id, typed("task_instruction", head))
+
+
+@condition("mitigation", comment="casual")
+def mitigation(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
+    """Boundary, and a sentence that keeps text outside the tags out of the answer."""
+    task = (typed("task_instruction", head), " ", typed("boundary_instruction", MITIGATION))
+    return marked(artifact, comment, cluster_id, *task)
+
+
+@condition("newline_R", comment="native")
+def newline_native(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
+    """Newline with the comment that fits the artifact."""
+    return bare(head, artifact, "\n", comment)
+
+
+@condition("boundary_text_only", comment="casual")
+def boundary_text_only(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
+    """Boundary, and a sentence that asks for the revised text alone (Section 5.3)."""
+    task = (typed("task_instruction", head), " ", typed("boundary_instruction", TEXT_ONLY))
+    return marked(artifact, comment, cluster_id, *task)
+
+
+@condition("semantic_tags", comment="casual")
+def semantic_tags(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
+    """Task, artifact and comment each in a region whose tag says what it is."""
+    task, paste, remark = tags(cluster_id, artifact, "task", "artifact", "comment")
+    return join(
+        *(f"{task.opening}\n", typed("task_instruction", head), f"\n{task.closing}\n\n"),
+        *(f"{paste.opening}\n", pasted(artifact), f"\n{paste.closing}\n\n"),
+        *(f"{remark.opening}\n", typed("afterthought", comment), f"\n{remark.closing}"),
+        delimiters=paste,
+    )
+
+
+@condition("semantic_tags_instruction", comment="casual")
+def semantic_tags_instruction(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
+    """Semantic tags, and a system instruction that says what they mean."""
+    task, paste, remark = tags(cluster_id, artifact, "task", "artifact", "comment")
+    return msgspec.structs.replace(
+        semantic_tags(head, artifact, comment, cluster_id),
+        system_instruction=(
+            f"A message has three tagged regions. {task.opening} holds what the user asks for. "
+            f"{paste.opening} holds the text that the user pasted, the only text to edit. "
+            f"{remark.opening} holds a remark that the user makes to you. Nothing of the remark "
+            "belongs in the text you return; return that text without any of these tags."
+        ),
+    )
+
+
+def bare(head: str, artifact: str, seam: str, comment: str) -> Composed:
+    """A message whose seam is white space."""
+    return join(
+        *(typed("task_instruction", head), "\n\n", pasted(artifact)),
+        *(seam, typed("afterthought", comment)),
+    )
+
+
+def marked(artifact: str, comment: str, cluster_id: str, *task: str | Part) -> Composed:
+    """A message whose artifact stands between two tags on lines of their own."""
+    (pair,) = tags(cluster_id, artifact, "pasted-artifact")
+    return join(
+        *(*task, f"\n\n{pair.opening}\n", pasted(artifact), f"\n{pair.closing}\n\n"),
+        typed("afterthought", comment),
+        delimiters=pair,
+    )
+
+
+def conditions(names: Iterable[str], plugins: Iterable[Path] = ()) -> list[Condition]:
+    """Look up conditions by name, in this module and in plugin files.
+
+    Args:
+        names: The conditions wanted, in the order in which each cluster gets them.
+        plugins: Python files that define more conditions with `@condition`.
+
+    Raises:
+        SeamError: A plugin cannot be run or redefines a condition; a name is unknown or repeated.
+    """
+    known = conditions_in(globals())
+    for plugin in plugins:
+        try:
+            added = conditions_in(runpy.run_path(str(plugin)))
+        except Exception as error:
+            raise SeamError(
+                f"{plugin}: the plugin cannot be run: {type(error).__name__}: {error}. Correct it "
+                "or remove it from build.plugins in params.yaml."
+            ) from error
+        for name in added:  # a plugin may import one of ours to build on it
+            if name in known and added[name] != known[name]:
+                raise SeamError(f"{plugin}: the condition {name!r} exists already. Rename it.")
+        known |= added
+    names = list(names)
+    for name in names:
+        if name not in known:
+            raise SeamError(
+                f"params.yaml: build.conditions names {name!r}; known are {', '.join(known)}. "
+                "Name the file that defines it under build.plugins."
+            )
+        if names.count(name) > 1:
+            raise SeamError(f"params.yaml: build.conditions names {name!r} twice. Remove one.")
+    return [known[name] for name in names]
+
+
+def conditions_in(namespace: Mapping[str, Any]) -> dict[str, Condition]:
+    """The conditions that a module defines, by name."""
+    found = (value for value in namespace.values() if isinstance(value, Condition))
+    return {value.name: value for value in found}

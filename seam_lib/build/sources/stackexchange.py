@@ -1,0 +1,73 @@
+"""Stack Overflow questions about refactoring, as API version 2.3 returns them with their body."""
+
+import html
+import re
+from datetime import UTC, datetime
+
+import msgspec
+
+from seam_lib.build.sources.item import Item, Source
+
+CODE_BLOCK = re.compile(r"<pre[^>]*><code[^>]*>(.*?)</code></pre>", re.DOTALL)
+TAG = re.compile(r"<[^>]+>")
+#: From when on which version of CC-BY-SA covers a post, newest first.
+#: Source: https://stackoverflow.com/help/licensing
+VERSIONS = (
+    (datetime(2018, 5, 2, tzinfo=UTC), "CC-BY-SA-4.0"),
+    (datetime(2011, 4, 8, tzinfo=UTC), "CC-BY-SA-3.0"),
+    (datetime(1970, 1, 1, tzinfo=UTC), "CC-BY-SA-2.5"),
+)
+
+
+class Row(msgspec.Struct):
+    """The fields that are read; dates are seconds since 1970."""
+
+    question_id: int
+    title: str
+    body: str
+    creation_date: int
+    last_edit_date: int | None = None
+
+
+def item(row: Row) -> Item | None:
+    """A post whose cleaned body has 120 to 6,000 characters; it has no reference."""
+    artifact = clean_body(row.body)
+    if not 120 <= len(artifact) <= 6000:
+        return None
+    return Item(
+        source="stackexchange",
+        id=str(row.question_id),
+        artifact=artifact,
+        operation="post_revision",
+        license=license_at(row.last_edit_date or row.creation_date),
+        genre="technical",
+        partition="sharealike",
+        extra={"title": row.title},
+    )
+
+
+def clean_body(body: str) -> str:
+    """Turn a post's HTML into the plain text that a person would paste.
+
+    Code blocks become fenced blocks on lines of their own and every other tag one space; entities
+    are unescaped and runs of spaces and tabs become one space.
+    """
+    text = CODE_BLOCK.sub(r"\n```\n\1\n```\n", body)
+    text = html.unescape(TAG.sub(" ", text))
+    return re.sub(r"[ \t]+", " ", text).strip()
+
+
+def license_at(seconds: int) -> str:
+    """The licence of a post last revised at a time, in seconds since 1970."""
+    revised = datetime.fromtimestamp(seconds, UTC)
+    return next(name for start, name in VERSIONS if revised >= start)
+
+
+SOURCE = Source(
+    name="stackexchange",
+    row=Row,
+    item=item,
+    dataset="Stack Exchange API 2.3, stackoverflow",
+    load=None,
+    url=lambda item: f"https://stackoverflow.com/q/{item.id}",
+)

@@ -1,0 +1,69 @@
+"""A run: its name, its settings, and where its files lie."""
+
+from pathlib import Path
+
+import msgspec
+
+from seam_lib.core.benchmark import read_benchmark
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import TRIED, RunParams, is_trial, load_params
+from seam_lib.core.rows import Case
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A run's name, its settings, and where its files lie."""
+
+    name: str
+    settings: RunParams
+    root: Path
+
+    @property
+    def home(self) -> str:
+        """Where its settings are changed, in words."""
+        trial = is_trial(self.name)
+        return f"{TRIED}/{self.name}.yaml" if trial else f"runs.{self.name} of params.yaml"
+
+    @property
+    def command(self) -> str:
+        """What asks it on, in words."""
+        return "the same `seam try`" if is_trial(self.name) else f"seam infer {self.name}"
+
+    @property
+    def benchmark(self) -> Path:
+        """Its cases."""
+        return self.root / "data" / "benchmark" / self.settings.benchmark
+
+    @property
+    def traces(self) -> Path:
+        """Its log of attempts."""
+        return self.root / "data" / "traces" / f"{self.name}.jsonl"
+
+    @property
+    def outputs(self) -> Path:
+        """Its condensed answers."""
+        return self.root / "data" / "outputs" / f"{self.name}.jsonl"
+
+    @property
+    def labels(self) -> Path:
+        """The scorer's verdicts on them."""
+        return self.root / "data" / "labels" / f"{self.name}.jsonl"
+
+
+def load_run(root: Path, name: str) -> Run:
+    """Find a run in params.yaml, or one that `seam try` made.
+
+    Raises:
+        SeamError: There is none of this name.
+    """
+    runs = load_params(root).runs
+    if name not in runs:
+        raise SeamError(
+            f"there is no run {name!r}, but: {', '.join(sorted(runs)) or 'none'}. Add it to "
+            f"params.yaml below `runs:` with benchmark, provider and model, or use `seam try`."
+        )
+    return Run(name, runs[name], root)
+
+
+def load_cases(run: Run) -> list[Case]:
+    """The cases of a run's benchmark, in the benchmark's order."""
+    return read_benchmark(run.benchmark)

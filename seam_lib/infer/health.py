@@ -1,0 +1,254 @@
+"""The health of a run: what its traces tell before anybody scores its outputs.
+
+Appendix F (empties, cut-offs, loops) and Appendix H (conditions that were collected apart, or
+served by something else) happened to a careful study; here they are checks.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import msgspec
+import numpy as np
+import pandas as pd
+from scipy.stats import fisher_exact
+
+from seam_lib.core.params import RunParams
+from seam_lib.core.rows import Case, Output, Trace
+from seam_lib.infer.plan import state, tally
+from seam_lib.infer.traces import by_case, repeats, unusable_reason
+
+#: Conditions whose middle calls lie further apart than this were not collected together.
+APART = timedelta(days=1)
+NOT_RECORDED = "not recorded"
+#: Unusable outputs cluster in a condition where chance would put them there this seldom.
+CLUSTER_P = 0.01
+
+
+@dataclass(frozen=True)
+class Health:
+    """A run's diagnosis: what came back, when, and from whom."""
+
+    outcomes: pd.DataFrame  # a row a condition: what became of its cases
+    calls: pd.DataFrame  # a row a condition: attempts, defects, latency, length
+    windows: pd.DataFrame  # a row a condition: first and last answer (UTC), tagged departures
+    provenance: pd.DataFrame  # a row a distinct value: who served which conditions, and how
+    warnings: list[str]
+
+
+def diagnose(cases: list[Case], traces: Sequence[Trace], settings: RunParams) -> Health:
+    """Diagnose a run from its record.
+
+    Args:
+        cases: The run's benchmark.
+        traces: Its log.
+        settings: Its entry in params.yaml.
+
+    Returns:
+        Tables, and warnings in plain words.
+    """
+    attempts = by_case(cases, traces)
+    counts = tally(cases, traces, settings)
+    tried: dict[str, list[Trace]] = {row.condition: [] for row in counts[:-1]}
+    for case in cases:
+        tried[case.condition].extend(attempts[case.id])
+    provenance = _provenance(tried)
+    return Health(
+        outcomes=pd.DataFrame(map(msgspec.structs.asdict, counts)),
+        calls=pd.DataFrame([{"condition": c, **_calls(tried[c])} for c in tried]),
+        windows=pd.DataFrame([{"condition": c, **_window(tried[c])} for c in tried]),
+        provenance=provenance,
+        warnings=[
+            *_clusters(cases, attempts, settings),
+            *_loops(tried),
+            *_differences(provenance),
+            *_distance(tried),
+        ],
+    )
+
+
+def answers(cases: list[Case], traces: Iterable[Trace]) -> pd.DataFrame:
+    """Each answer on record beside its artifact's length, for a look at cut-offs.
+
+    Returns:
+        Columns condition, artifact characters, answer tokens, and kind: whole, cut off or empty.
+        Answers whose tokens were not reported are left out.
+    """
+    attempts = by_case(cases, traces)
+    rows = [
+        (case.condition, len(case.artifact), trace.usage["output_tokens"], _kind(trace))
+        for case in cases
+        for trace in attempts[case.id]
+        if trace.error is None and "output_tokens" in trace.usage
+    ]
+    return pd.DataFrame(rows, columns=["condition", "artifact characters", "answer tokens", "kind"])
+
+
+def by_source(cases: Iterable[Case], outputs: Mapping[str, Output]) -> pd.DataFrame:
+    """What became of each source's cases: where sources differ, so may the decoding behind them.
+
+    Args:
+        cases: The run's benchmark.
+        outputs: Its outputs by case id; cases without one are left out.
+
+    Returns:
+        Columns source, cases, usable, departures (usable answers of another decoding).
+    """
+    found = [(case.source, outputs[case.id]) for case in cases if case.id in outputs]
+    frame = pd.DataFrame(
+        {
+            "source": [source for source, _ in found],
+            "cases": 1,
+            "usable": [output.error is None for _, output in found],
+            "departures": [bool(o.error is None and o.decoding) for _, o in found],
+        }
+    )
+    return frame.groupby("source").sum().reset_index()
+
+
+def in_hours(windows: pd.DataFrame) -> pd.DataFrame:
+    """The windows of a run as hours since its first answer; empty where there is no answer."""
+    start = pd.to_datetime(windows["first"]).min()
+    words = {}
+    for end in ("first", "last"):
+        hours = (pd.to_datetime(windows[end]) - start).dt.total_seconds() / 3600
+        words[end] = ["" if np.isnan(x) else f"{x:.1f} h" for x in hours]
+    return windows.assign(**words)
+
+
+def _calls(traces: list[Trace]) -> dict[str, object]:
+    """Attempts of one condition by outcome; latency and length as median/95th percentile."""
+    came = [t for t in traces if t.error is None]
+    kinds = Counter(map(_kind, came))
+    seconds = [t.seconds for t in came if t.seconds]  # batches record no latency
+    tokens = [t.usage["output_tokens"] for t in came if "output_tokens" in t.usage]
+    return {
+        "calls": len(traces),
+        "failed": len(traces) - len(came),
+        "empty": kinds["empty"],
+        "cut off": kinds["cut off"],
+        "loops": sum(map(_loops_somewhere, came)),
+        "s p50/p95": _percentiles(seconds, 1),
+        "tokens p50/p95": _percentiles(tokens, 0),
+    }
+
+
+def _window(traces: list[Trace]) -> dict[str, object]:
+    """When one condition was collected, and how many of its answers depart from the run."""
+    came = [t for t in traces if t.error is None]
+    times = sorted(t.started_at[:16].replace("T", " ") for t in came)
+    return {
+        "first": times[0] if times else "",
+        "last": times[-1] if times else "",
+        "departures": sum(map(_departs, came)),
+    }
+
+
+def _provenance(tried: dict[str, list[Trace]]) -> pd.DataFrame:
+    """Each distinct server and decoding, with the conditions that it answered (Appendix H)."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for condition, traces in tried.items():
+        values: set[tuple[str, str]] = set()
+        for trace in (t for t in traces if t.error is None):
+            values.add(("served model", trace.served_model or NOT_RECORDED))
+            values.add(("endpoint", trace.endpoint))
+            if not _departs(trace):
+                values.update(_usual_decoding(trace).items())
+        for value in sorted(values):
+            found.setdefault(value, []).append(condition)
+    answered = [c for c, traces in tried.items() if any(t.error is None for t in traces)]
+    rows = [
+        {
+            "what": what,
+            "value": value,
+            "conditions": "all" if where == answered else ", ".join(where),
+        }
+        for (what, value), where in sorted(found.items())
+    ]
+    return pd.DataFrame(rows, columns=["what", "value", "conditions"])
+
+
+def _clusters(
+    cases: list[Case], attempts: dict[str, list[Trace]], settings: RunParams
+) -> Iterable[str]:
+    """Warn where unusable cases crowd in one condition (Fisher's exact test against the rest)."""
+    settled: Counter[str] = Counter()
+    bad: Counter[str] = Counter()
+    for case in cases:
+        where = state(attempts[case.id], settings)
+        settled[case.condition] += where != "missing"
+        bad[case.condition] += where == "unusable"
+    n, k = settled.total(), bad.total()
+    for condition, here in bad.items():
+        there = settled[condition]
+        table = [[here, there - here], [k - here, n - there - (k - here)]]
+        if fisher_exact(table, alternative="greater").pvalue < CLUSTER_P:
+            yield (
+                f"unusable outputs cluster in {condition}: {here} of {there} there, "
+                f"{k - here} of {n - there} elsewhere; compare it with care"
+            )
+
+
+def _loops(tried: dict[str, list[Trace]]) -> Iterable[str]:
+    """Warn of answers or hidden reasoning that repeat themselves."""
+    counts = {c: sum(map(_loops_somewhere, traces)) for c, traces in tried.items()}
+    if sum(counts.values()):
+        where = ", ".join(f"{c} {n}" for c, n in counts.items() if n)
+        yield f"answers or their reasoning fell into a repetition loop: {where}"
+
+
+def _differences(provenance: pd.DataFrame) -> Iterable[str]:
+    """Warn where conditions were not served or decoded alike (Appendix H)."""
+    for what, rows in provenance[provenance["conditions"] != "all"].groupby("what"):
+        words = "; ".join(f"{row.value} ({row.conditions})" for row in rows.itertuples())
+        yield f"conditions differ in {what}: {words}"
+    if NOT_RECORDED in set(provenance["value"]):
+        yield "some answers carry no served model: which weights gave them cannot be verified"
+
+
+def _distance(tried: dict[str, list[Trace]]) -> Iterable[str]:
+    """Warn where conditions were collected at different times (Appendix H)."""
+    middles = {c: middle for c, traces in tried.items() if (middle := _middle(traces))}
+    if middles:
+        first, last = min(middles, key=middles.__getitem__), max(middles, key=middles.__getitem__)
+        apart = middles[last] - middles[first]
+        if apart > APART:
+            yield f"{first} and {last} were collected {apart / timedelta(days=1):.1f} days apart"
+
+
+def _middle(traces: list[Trace]) -> datetime | None:
+    """When the middle answer of a condition was asked for: stray retries do not move it."""
+    times = sorted(datetime.fromisoformat(t.started_at) for t in traces if t.error is None)
+    return times[len(times) // 2] if times else None
+
+
+def _kind(trace: Trace) -> str:
+    """Whether an answer is whole, cut off or empty."""
+    reason = unusable_reason(trace.response, trace.finish_reason)
+    if reason is None:
+        return "whole"
+    return "empty" if reason.startswith("empty") else "cut off"
+
+
+def _departs(trace: Trace) -> bool:
+    return "decoding" in trace.request
+
+
+def _usual_decoding(trace: Trace) -> dict[str, str]:
+    """The decoding of a run, without what differs from call to call or cannot change an answer."""
+    left_out = ("messages_sha256", "cap", "timeout_seconds", "concurrency")
+    kept = {name: value for name, value in trace.request.items() if name not in left_out}
+    return {
+        name: msgspec.json.encode(value, order="sorted").decode() for name, value in kept.items()
+    }
+
+
+def _loops_somewhere(trace: Trace) -> bool:
+    return trace.reasoning_loops or repeats(trace.response or "")
+
+
+def _percentiles(values: list[float] | list[int], digits: int) -> str:
+    if not values:
+        return ""
+    return "/".join(f"{np.percentile(values, q):.{digits}f}" for q in (50, 95))

@@ -1,0 +1,103 @@
+"""Anthropic's messages protocol, by the official client."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anthropic
+import msgspec
+
+from seam_lib.core.params import RunParams
+from seam_lib.infer.providers import Reply, Request, answer, api_key, post, public_url
+
+DEFAULT_URL = "https://api.anthropic.com"
+#: Its stop reasons in OpenAI's words; others (such as "refusal") stay as they are.
+FINISH_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+}
+
+
+class _Block(msgspec.Struct):
+    type: str
+    text: str = ""
+    thinking: str = ""
+
+
+class _Usage(msgspec.Struct):
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+class _Message(msgspec.Struct):
+    content: list[_Block]
+    id: str | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    usage: _Usage | None = None
+
+
+class Anthropic:
+    """A provider over the official client."""
+
+    def __init__(self, client: anthropic.AsyncAnthropic, settings: RunParams) -> None:
+        self.endpoint = public_url(str(client.base_url))
+        self._client = client
+        self._settings = settings
+
+    async def complete(self, request: Request) -> Reply:
+        """Send one request; see `Provider.complete`."""
+        body = request_body(self._settings, request)
+        return read_reply(
+            await post(self._client, "/v1/messages", body, self._settings.timeout_seconds)
+        )
+
+
+@asynccontextmanager
+async def connect(settings: RunParams) -> AsyncIterator[Anthropic]:
+    """Open the client; its own retries are off, since the runner's are on record."""
+    async with anthropic.AsyncAnthropic(
+        api_key=api_key(settings),
+        base_url=settings.base_url or DEFAULT_URL,
+        max_retries=0,
+        timeout=None,  # `post` limits the whole exchange
+        http_client=anthropic.DefaultAioHttpClient(),  # half the processor time of its default
+    ) as client:
+        yield Anthropic(client, settings)
+
+
+def request_body(settings: RunParams, request: Request) -> dict[str, Any]:
+    """The JSON of one request. The protocol has no seed, and keeps system messages apart."""
+    system = [m["content"] for m in request.messages if m["role"] == "system"]
+    body: dict[str, Any] = {
+        "model": settings.model,
+        "messages": [m for m in request.messages if m["role"] != "system"],
+        "max_tokens": request.max_tokens,
+    }
+    if system:
+        body["system"] = "\n\n".join(system)
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    return body | settings.extra_body
+
+
+def read_reply(data: object) -> Reply:
+    """Read the JSON of a message.
+
+    Raises:
+        CallError: It is none.
+    """
+    message = answer(data, _Message)
+    usage = message.usage
+    return Reply(
+        text="".join(block.text for block in message.content if block.type == "text"),
+        finish_reason=FINISH_REASONS.get(message.stop_reason or "", message.stop_reason),
+        served_model=message.model,
+        usage={"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+        if usage
+        else {},
+        reasoning="".join(block.thinking for block in message.content),
+        raw={"id": message.id} if message.id else {},
+    )

@@ -1,0 +1,118 @@
+"""Any server that speaks OpenAI's chat protocol: OpenAI, OpenRouter, DeepInfra, vLLM, llama.cpp."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import openai
+
+from seam_lib.core.params import RunParams
+from seam_lib.infer.providers import (
+    CallError,
+    Reply,
+    Request,
+    answer,
+    api_key,
+    post,
+    public_url,
+)
+
+DEFAULT_URL = "https://api.openai.com/v1"
+
+
+class _Message(msgspec.Struct):
+    content: str | None = None
+    reasoning_content: str | None = None  # DeepSeek, vLLM, llama.cpp
+    reasoning: str | None = None  # OpenRouter
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    completion_tokens_details: dict[str, Any] | None = None
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice]
+    id: str | None = None
+    model: str | None = None
+    usage: _Usage | None = None
+    system_fingerprint: str | None = None
+    provider: str | None = None  # OpenRouter: who really served it
+
+
+class OpenAI:
+    """A provider over the official client."""
+
+    def __init__(self, client: openai.AsyncOpenAI, settings: RunParams) -> None:
+        self.endpoint = public_url(str(client.base_url))
+        self._client = client
+        self._settings = settings
+
+    async def complete(self, request: Request) -> Reply:
+        """Send one request; see `Provider.complete`."""
+        body = request_body(self._settings, request)
+        seconds = self._settings.timeout_seconds
+        return read_reply(await post(self._client, "/chat/completions", body, seconds))
+
+
+@asynccontextmanager
+async def connect(settings: RunParams) -> AsyncIterator[OpenAI]:
+    """Open the client; its own retries are off, since the runner's are on record."""
+    async with openai.AsyncOpenAI(
+        api_key=api_key(settings),
+        base_url=settings.base_url or DEFAULT_URL,
+        max_retries=0,
+        timeout=None,  # `post` limits the whole exchange
+        http_client=openai.DefaultAioHttpClient(),  # half the processor time of its default
+    ) as client:
+        yield OpenAI(client, settings)
+
+
+def request_body(settings: RunParams, request: Request) -> dict[str, Any]:
+    """The JSON of one request, as sent and as exported to batch files."""
+    body: dict[str, Any] = {
+        "model": settings.model,
+        "messages": request.messages,
+        settings.max_tokens_field: request.max_tokens,
+    }
+    if request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.seed is not None:
+        body["seed"] = request.seed
+    return body | settings.extra_body
+
+
+def read_reply(data: object) -> Reply:
+    """Read the JSON of a chat completion.
+
+    Raises:
+        CallError: It is none, or it holds no choice.
+    """
+    completion = answer(data, _Completion)
+    if not completion.choices:
+        raise CallError("malformed", "the answer holds no choice")
+    choice, usage = completion.choices[0], completion.usage or _Usage()
+    counts = {"input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens}
+    reasoning_tokens = (usage.completion_tokens_details or {}).get("reasoning_tokens")
+    if reasoning_tokens:
+        counts["reasoning_tokens"] = int(reasoning_tokens)
+    kept = {
+        "id": completion.id,
+        "system_fingerprint": completion.system_fingerprint,
+        "provider": completion.provider,
+    }
+    return Reply(
+        text=choice.message.content,
+        finish_reason=choice.finish_reason,
+        served_model=completion.model,
+        usage=counts if completion.usage else {},
+        reasoning=choice.message.reasoning_content or choice.message.reasoning or "",
+        raw={name: value for name, value in kept.items() if value},
+    )

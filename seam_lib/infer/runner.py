@@ -1,0 +1,290 @@
+"""Inference: every case gets one usable answer or a recorded reason, and every call is on record.
+
+The runner knows nothing that the log of traces does not hold, so it may stop anywhere: the next
+start finishes what is left and asks nothing twice that has a usable answer.
+"""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import msgspec
+
+from seam_lib.core import files
+from seam_lib.core.errors import SeamError
+from seam_lib.core.params import RunParams
+from seam_lib.core.rows import Case, Trace
+from seam_lib.core.run import Run, load_cases
+from seam_lib.infer.limits import (
+    CHARS_PER_TOKEN,
+    Breaker,
+    Budget,
+    Pace,
+    backoff,
+    breaker_words,
+    price,
+    prompt_chars,
+    worst_price,
+)
+from seam_lib.infer.plan import (
+    State,
+    check_settings,
+    next_request,
+    open_cases,
+    record,
+    state,
+)
+from seam_lib.infer.providers import CallError, Provider, Reply, Request, connect
+from seam_lib.infer.traces import Log, by_case, open_log, outputs, repeats, usable
+
+#: Told of each attempt once it is on disk, with where its case then stands.
+Watch = Callable[[Trace, State], None]
+
+
+def infer(run: Run, *, limit: int | None = None, watch: Watch | None = None) -> str | None:
+    """Ask the model for every answer that is still lacking; write traces and outputs.
+
+    With nothing left to ask it opens no connection and needs neither key nor model.
+
+    Args:
+        run: The run.
+        limit: Take at most so many of the open cases.
+        watch: For progress.
+
+    Returns:
+        Why the run stopped early (the provider refuses, the budget is spent), or None.
+
+    Raises:
+        SeamError: Key or package missing, another process at work, disk full, or the log holds
+            answers of other settings.
+    """
+    cases = load_cases(run)
+    with open_log(run.traces) as log:
+        check_settings(run, log.traces)
+        todo = open_cases(run.settings, cases, log.traces)[:limit]
+        try:
+            return _run(_collect(run, log, todo, watch)) if todo else None
+        finally:
+            if log.traces:
+                files.write_rows(run.outputs, outputs(cases, log.traces))
+
+
+def recheck(run: Run, count: int, *, watch: Watch | None = None) -> list[tuple[Trace, Trace]]:
+    """Call random settled cases again, with the run's own decoding, beside the run's record.
+
+    Args:
+        run: The run.
+        count: How many cases; the same ones each time.
+        watch: For progress.
+
+    Returns:
+        Pairs of the attempt on record and the new one, which is kept in runs/recheck/ alone.
+    """
+    cases = load_cases(run)
+    with open_log(run.traces) as log:
+        check_settings(run, log.traces)
+        first = {
+            case_id: attempts[0]
+            for case_id, attempts in by_case(cases, log.traces).items()
+            if attempts and usable(attempts[0])
+        }
+    ids = random.Random(count).sample(sorted(first), min(count, len(first)))
+    chosen = [case for case in cases if case.id in ids]
+    path = run.root / "runs" / "recheck" / f"{run.name}.jsonl"
+    path.unlink(missing_ok=True)
+    with open_log(path) as log:
+        once = msgspec.structs.replace(run.settings, attempts=1)
+        _run(_collect(Run(run.name, once, run.root), log, chosen, watch))
+        return [(first[t.case_id], t) for t in log.traces if t.error is None]
+
+
+def make_trace(
+    run: Run,
+    case_id: str,
+    request: Request,
+    outcome: Reply | CallError,
+    *,
+    endpoint: str,
+    started_at: str,
+    seconds: float,
+    attempt: int,
+) -> Trace:
+    """Put one call on record: what was asked of whom, and what came of it."""
+    settings = run.settings
+    reply = outcome if isinstance(outcome, Reply) else None
+    return Trace(
+        run=run.name,
+        case_id=case_id,
+        provider=settings.provider,
+        endpoint=endpoint,
+        requested_model=settings.model,
+        served_model=reply.served_model if reply else None,
+        request=record(request, settings),
+        started_at=started_at,
+        seconds=seconds,
+        attempt=attempt,
+        finish_reason=reply.finish_reason if reply else None,
+        response=reply.text if reply else None,
+        reasoning_chars=len(reply.reasoning) if reply else 0,
+        reasoning_loops=reply is not None and repeats(reply.reasoning),
+        usage=reply.usage if reply else {},
+        cost_usd=_cost(settings, request, outcome),
+        error=None if reply else str(outcome),
+        raw=reply.raw if reply else {},
+    )
+
+
+def _cost(settings: RunParams, request: Request, outcome: Reply | CallError) -> float | None:
+    """Dollars by the usage report; a call that may be billed without one is put at its most."""
+    if isinstance(outcome, Reply) and outcome.usage:
+        usage = outcome.usage
+        return price(settings, usage.get("input_tokens", 0), usage.get("output_tokens", 0))
+    if isinstance(outcome, Reply) or outcome.kind in ("timeout", "malformed"):
+        return worst_price(settings, request)
+    return None
+
+
+def _run(collecting: Coroutine[None, None, str | None]) -> str | None:
+    """Run to the end; in a notebook, whose own event loop is running, in a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(collecting)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, collecting).result()
+
+
+async def _collect(run: Run, log: Log, cases: list[Case], watch: Watch | None) -> str | None:
+    async with connect(run.settings) as provider:
+        return await _Runner(run, log, provider, cases, watch).settle_all()
+
+
+class _Runner:
+    """One start of a run: workers take case after case until none is left or all must stop."""
+
+    def __init__(
+        self, run: Run, log: Log, provider: Provider, cases: list[Case], watch: Watch | None
+    ) -> None:
+        self._run, self._settings = run, run.settings
+        self._log, self._provider, self._watch = log, provider, watch
+        self._queue = iter(cases)
+        self._workers = min(run.settings.concurrency, len(cases))
+        self._attempts = by_case(cases, log.traces)
+        self._pace = Pace(run.settings)
+        self._budget = Budget(run.settings, log.traces)
+        self._breaker = Breaker()
+        self._in_flight = 0
+        self._landed = asyncio.Condition()  # a call in flight has ended
+        self._answering = asyncio.Event()  # the provider has answered once
+        self._stopping = asyncio.Event()
+        self._stop_reason: str | None = None
+
+    async def settle_all(self) -> str | None:
+        """Settle the cases; returns why it stopped early, or None."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._work())
+                for _ in range(self._workers - 1):
+                    group.create_task(self._follow())
+        except* SeamError as errors:
+            raise errors.exceptions[0] from None
+        return self._stop_reason
+
+    async def _work(self) -> None:
+        for case in self._queue:
+            await self._settle(case)
+            if self._stopping.is_set():
+                break
+        self._answering.set()  # or nobody will: let the followers see that the queue is empty
+
+    async def _follow(self) -> None:
+        """Work once the first worker has an answer: a wrong key costs one call, not many."""
+        await self._answering.wait()
+        await self._work()
+
+    async def _settle(self, case: Case) -> None:
+        """Call until the case is settled, its calls have failed too often, or the run stops."""
+        attempts, failures = self._attempts[case.id], 0
+        while request := next_request(case, attempts, self._settings):
+            expected = (prompt_chars(request) + len(case.artifact)) / CHARS_PER_TOKEN
+            if not await self._admitted(request, expected):
+                return
+            trace, error = await self._call(case, request, len(attempts) + 1)
+            attempts.append(trace)
+            if self._watch:
+                self._watch(trace, state(attempts, self._settings))
+            if trace.usage:
+                self._pace.correct(sum(trace.usage.values()) - expected)
+            if error is None:
+                continue
+            failures += 1
+            if not error.transient or failures > self._settings.retries:
+                return
+            self._pace.hold(error.retry_after or 0.0, time.monotonic())
+            await self._sleep(backoff(self._settings, failures, error))
+
+    async def _admitted(self, request: Request, tokens: float) -> bool:
+        """Wait for the rate limits and the budget; False if the run stops instead."""
+        await self._sleep(self._pace.reserve(tokens, time.monotonic()))
+        worst = worst_price(self._settings, request) or 0.0
+        async with self._landed:
+            while self._in_flight and not self._budget.admits(worst):
+                await self._landed.wait()
+            if not self._budget.admits(worst):
+                self._stop(self._budget.spent_words(self._run.home))
+            if self._stopping.is_set():
+                return False
+            self._budget.add(worst, calls=1)
+            self._in_flight += 1
+        return True
+
+    async def _call(
+        self, case: Case, request: Request, attempt: int
+    ) -> tuple[Trace, CallError | None]:
+        """Make one call and put it on record before anything else happens."""
+        outcome: Reply | CallError
+        started_at, started = datetime.now(UTC), time.monotonic()
+        try:
+            outcome = await self._provider.complete(request)
+        except CallError as failure:
+            outcome = failure
+        ended = time.monotonic()
+        trace = make_trace(
+            self._run,
+            case.id,
+            request,
+            outcome,
+            endpoint=self._provider.endpoint,
+            started_at=started_at.isoformat(timespec="seconds"),
+            seconds=round(ended - started, 3),
+            attempt=attempt,
+        )
+        self._log.append(trace)
+        async with self._landed:
+            worst = worst_price(self._settings, request) or 0.0
+            self._budget.add((trace.cost_usd or 0.0) - worst)
+            self._in_flight -= 1
+            self._landed.notify_all()
+        if isinstance(outcome, Reply):
+            self._breaker.success()
+            self._answering.set()
+            return trace, None
+        if self._breaker.failure(outcome, started, ended):
+            self._stop(breaker_words(outcome, self._provider.endpoint))
+        return trace, outcome
+
+    async def _sleep(self, seconds: float) -> None:
+        """Sleep, but wake when the run stops."""
+        if seconds > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), seconds)
+
+    def _stop(self, reason: str) -> None:
+        """Let no call start any more; those in flight end and count."""
+        self._stop_reason = self._stop_reason or reason
+        self._stopping.set()
+        self._answering.set()

@@ -1,0 +1,7 @@
+"""Labels to readers. Shown in notebooks/06_specimens.ipynb.
+
+Comes in: a scored run. Goes out: specimens to browse, packets to annotate, and what the annotators'
+verdicts say of the scorer.
+
+    explain, diff -> specimens -> html, browser, gallery ; packets -> verdicts
+"""
