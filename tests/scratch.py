@@ -13,6 +13,7 @@ def scratch_project(folder: Path, **build: Any) -> Path:
     """Copy what a build needs, with some of params.yaml's `build` settings changed."""
     shutil.copytree(ROOT / "data" / "sources", folder / "data" / "sources")
     (folder / "data" / "published").mkdir()
+    (folder / "data" / "conditions").mkdir()
     shutil.copy(ROOT / "data" / "published" / "clusters.csv", folder / "data" / "published")
     shutil.copy(ROOT / "data" / "comments.yaml", folder / "data")
     shutil.copy(ROOT / "dvc.yaml", folder)

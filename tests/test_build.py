@@ -193,7 +193,7 @@ def broken(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
 def test_a_plugins_condition_is_held_to_the_invariants(tmp_path: Path) -> None:
     plugin = tmp_path / "mine.py"
     plugin.write_text(BROKEN)
-    wanted = conditions(["clean", "broken"], [plugin])
+    wanted = conditions(["clean", "broken"], tmp_path)
     clusters = make_clusters({"coedit": [item(1, "text")]}, POOLS, seed=42)
     with pytest.raises(SeamError, match=r"^coedit:1: broken: head, artifact and comment are not"):
         list(compose_cases(clusters, wanted, seed=42))
@@ -275,14 +275,16 @@ def without_src(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         ({}, without_src, r"coedit\.jsonl:2: .*`src`"),
         ({}, lambda rows: rows[:5], r"coedit: \d usable items, 16 wanted"),
         ({"conditions": ["clean", "newlines"]}, None, "names 'newlines'; known are"),
-        ({"plugins": ["mine.py"]}, None, r"mine\.py: the plugin cannot be run"),
+        ({}, "1 / 0", r"mine\.py: the plugin cannot be run"),
     ],
 )
 def test_what_stops_a_build_leaves_no_file(
     tmp_path: Path, settings: dict[str, Any], change: Any, message: str
 ) -> None:
     root = scratch_project(tmp_path, **settings)
-    if change:
+    if isinstance(change, str):
+        (root / "data" / "conditions" / "mine.py").write_text(change)
+    elif change:
         edit_rows(root, "coedit", change)
     with pytest.raises(SeamError, match=message):
         build(root)
@@ -323,8 +325,8 @@ GOOD = BROKEN.replace("broken", "rule").replace(
 
 def test_a_condition_of_ones_own_is_built(tmp_path: Path) -> None:
     names = ["clean", "rule"]
-    root = scratch_project(tmp_path, per_source=1, conditions=names, plugins=["mine.py"])
-    (root / "mine.py").write_text(GOOD)
+    root = scratch_project(tmp_path, per_source=1, conditions=names)
+    (root / "data" / "conditions" / "mine.py").write_text(GOOD)
     cases = read_benchmark(build(root))
     assert [case.condition for case in cases] == names * 6
     assert all(f"\n{case.afterthought}" in case.message for case in cases[1::2])

@@ -40,7 +40,7 @@ INSTEAD = [
     (r"make (\w+)", r"make -n \1", "minutes and downloads; its recipe is the other tests' subject"),
     (r"source \.venv/bin/activate", "true", "the tests run in such an environment"),
     (r"seam verify", "seam verify --help", "executes every stage: test_verify.py does"),
-    (r"dvc repro analysis@(\S+)", r"seam infer \1; seam score \1", "executes four notebooks"),
+    (r"dvc repro report@(\S+)", r"seam infer \1; seam score \1", "executes four notebooks"),
     (r"vllm serve .*", "true", "needs vLLM; the stand-in answers in its place"),
     (r"vllm run-batch .*", "answer-batch", "needs vLLM; the stand-in answers in its place"),
     (r"inspect eval .*", "inspect eval --help", "test_inspect_task.py does, at a local server"),

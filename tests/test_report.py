@@ -28,7 +28,6 @@ from seam_lib.report.results import (
     analyse_run,
     comments,
     planned_contrasts,
-    runs_beside,
 )
 from seam_lib.report.tables import read_panel, run_tables
 
@@ -50,7 +49,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def result(project: Path) -> RunResult:
-    return analyse_run(project, "first")
+    return analyse_run(project, "first", ["first", "second"])
 
 
 @pytest.fixture
@@ -70,7 +69,7 @@ def test_the_rates_are_those_of_the_stand_in(project: Path, result: RunResult) -
     assert set(result.analysis.rates["condition"]) == {*TREATED, OWN}
 
 
-def test_holm_is_over_the_runs_beside_it(project: Path, result: RunResult) -> None:
+def test_holm_is_over_the_runs_of_its_family(project: Path, result: RunResult) -> None:
     assert result.family == ("first", "second")
     alone = analyse_run(project, "first", ["first"])
     for one, both in zip(
@@ -81,21 +80,11 @@ def test_holm_is_over_the_runs_beside_it(project: Path, result: RunResult) -> No
     assert set(result.analysis.contrasts["model"]) == {"first"}
 
 
-def test_a_run_over_another_benchmark_is_not_beside_it(copy: Path) -> None:
-    shutil.copytree(copy / "data/benchmark/small", copy / "data/benchmark/other")
-    change_params(copy, lambda params: params["runs"]["second"].update(benchmark="other"))
-    assert analyse_run(copy, "first").family == ("first",)
-
-
-def test_a_trial_stands_beside_no_other_run(copy: Path) -> None:
-    for name in ("labels/{}.jsonl", "labels/{}.meta.json", "outputs/{}.jsonl"):
-        shutil.copy(copy / "data" / name.format("second"), copy / "data" / name.format("try-x"))
-    (copy / "data/runs").mkdir()
-    (copy / "data/runs/try-x.yaml").write_text(
-        "{benchmark: small, provider: openai, model: standin-1}", encoding="utf-8"
-    )
+def test_a_run_is_in_a_family_only_when_that_is_named(copy: Path) -> None:
+    assert analyse_run(copy, "first").family == ("first",)  # whatever else is scored there
+    change_params(copy, lambda params: params["runs"]["first"].update(family=["second"]))
     assert analyse_run(copy, "first").family == ("first", "second")
-    assert runs_beside(copy, "try-x") == ["try-x", "first", "second"]
+    assert analyse_run(copy, "second").family == ("second",)
 
 
 def test_a_condition_of_ones_own_is_compared_with_those_of_its_comment(project: Path) -> None:
@@ -244,7 +233,7 @@ def test_a_report_repeats_byte_for_byte(project: Path, result: RunResult) -> Non
     folder = write_report(project, result)
     first = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     shutil.rmtree(folder)
-    write_report(project, analyse_run(project, "first"))
+    write_report(project, analyse_run(project, "first", result.family))
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == first
 
 
@@ -307,7 +296,7 @@ def test_the_terminal_shows_rates_contrasts_and_cautions(
 ) -> None:
     monkeypatch.chdir(project)
     write_report(project, result)
-    shown = CliRunner().invoke(app, ["report", "first"], env={"COLUMNS": "100"})
+    shown = CliRunner().invoke(app, ["report", "first", "second"], env={"COLUMNS": "100"})
     assert shown.exit_code == 0, shown.output
     assert "18 of 18" in shown.output and "newline/boundary" in shown.output
     assert "Holm over 2 runs" in shown.output and "A small sample." in shown.output

@@ -218,7 +218,7 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
     Raises:
         SeamError: A row, a condition or a cluster is not as it must be; no file has changed then.
     """
-    wanted = conditions(params.conditions, [root / plugin for plugin in params.plugins])
+    wanted = conditions(params.conditions, root / params.plugins)
     pools = read_pools(root / "data" / "comments.yaml")
     samples = {
         name: sample(name, source_items(root, params, name), params.per_source) for name in SOURCES

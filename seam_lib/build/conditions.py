@@ -4,8 +4,8 @@ A message is a sequence of parts. A part that has an origin, typed or pasted, be
 plain string between them (line breaks, tags) does not. Offsets are counted while the parts are
 joined, so a segment cannot disagree with its message.
 
-A condition of your own is a function like those below, in a file that params.yaml names under
-`build.plugins`::
+A condition of your own is a function like those below, in a file of the folder `build.plugins`
+(data/conditions)::
 
     from seam_lib.build.conditions import condition, join, pasted, typed
     from seam_lib.core.rows import Composed
@@ -234,24 +234,24 @@ def marked(artifact: str, comment: str, cluster_id: str, *task: str | Part) -> C
     )
 
 
-def conditions(names: Iterable[str], plugins: Iterable[Path] = ()) -> list[Condition]:
+def conditions(names: Iterable[str], plugins: Path | None = None) -> list[Condition]:
     """Look up conditions by name, in this module and in plugin files.
 
     Args:
         names: The conditions wanted, in the order in which each cluster gets them.
-        plugins: Python files that define more conditions with `@condition`.
+        plugins: A folder whose Python files define more conditions with `@condition`.
 
     Raises:
         SeamError: A plugin cannot be run or redefines a condition; a name is unknown or repeated.
     """
     known = conditions_in(globals())
-    for plugin in plugins:
+    for plugin in sorted(plugins.glob("*.py")) if plugins else ():
         try:
             added = conditions_in(runpy.run_path(str(plugin)))
         except Exception as error:
             raise SeamError(
                 f"{plugin}: the plugin cannot be run: {type(error).__name__}: {error}. Correct it "
-                "or remove it from build.plugins in params.yaml."
+                "or move it out of that folder."
             ) from error
         for name in added:  # a plugin may import one of ours to build on it
             if name in known and added[name] != known[name]:
@@ -262,7 +262,7 @@ def conditions(names: Iterable[str], plugins: Iterable[Path] = ()) -> list[Condi
         if name not in known:
             raise SeamError(
                 f"params.yaml: build.conditions names {name!r}; known are {', '.join(known)}. "
-                "Name the file that defines it under build.plugins."
+                "A file that defines another belongs into the folder build.plugins."
             )
         if names.count(name) > 1:
             raise SeamError(f"params.yaml: build.conditions names {name!r} twice. Remove one.")

@@ -41,7 +41,7 @@ class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
     per_source: Count
     seed: Seed
     conditions: list[str]
-    plugins: list[str]
+    plugins: str
     questions: Literal["release", "search"]
     revisions: dict[str, str]
 
@@ -86,6 +86,7 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
     max_calls: int | None = None
 
     server: ServerParams = ServerParams()  # llamacpp only
+    family: list[str] = []  # runs that are reported together with this one: Holm is over them
 
     def __post_init__(self) -> None:
         if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):

@@ -76,7 +76,7 @@ def report_text(result: RunResult, made: dict[str, Table]) -> str:
     family = ", ".join(f"`{name}`" for name in result.family)
     others = len(result.family) - 1
     holm = f"Holm's p is over the {others + 1} runs {family}." if others else (
-        "No other run is scored over this benchmark, so Holm's p is the exact p."
+        "This run is reported alone, so Holm's p is the exact p."
     )  # fmt: skip
     parts = [
         f"# The run `{run.name}`: {literal(run.settings.model)}",

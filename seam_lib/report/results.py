@@ -18,7 +18,7 @@ from seam_lib.analysis.questions import Analysis
 from seam_lib.build.release import compare_digests, read_digests
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, sha256
-from seam_lib.core.params import is_trial, load_params
+from seam_lib.core.params import load_params
 from seam_lib.core.rows import CONDITIONS, SOURCES, Case, Output
 from seam_lib.core.run import Run, load_cases, load_run
 from seam_lib.infer.health import Health, diagnose
@@ -72,13 +72,14 @@ def analyse_run(root: Path, name: str, family: Sequence[str] | None = None) -> R
     Args:
         root: The project's folder.
         name: The run; it must be scored.
-        family: The runs over which Holm adjusts; by default the run itself and those of
-            params.yaml that are scored over the same benchmark.
+        family: The runs over which Holm adjusts; by default the run itself and those that its
+            setting `family` names.
 
     Raises:
         SeamError: A run is unknown, not scored, or scored before its answers changed.
     """
-    together = tuple(family or runs_beside(root, name))
+    named = load_run(root, name).settings.family
+    together = tuple(dict.fromkeys(family or [name, *named]))
     scored = {other: _read(load_run(root, other)) for other in together}
     mine, settings = scored[name], load_params(root).analysis
     pairs = planned_contrasts(mine.cases)
@@ -101,23 +102,6 @@ def analyse_run(root: Path, name: str, family: Sequence[str] | None = None) -> R
         paper_clusters=len(digests),
         shared=sum(same[source, "newline"] for source in SOURCES),
     )
-
-
-def runs_beside(root: Path, name: str) -> list[str]:
-    """A run, and the scored runs of params.yaml over the same benchmark, in params.yaml's order.
-
-    Trials stand beside no other run: the pipeline's reports do not depend on them.
-    """
-    runs = load_params(root).runs
-    benchmark = load_run(root, name).settings.benchmark
-    beside = [
-        other
-        for other, settings in runs.items()
-        if settings.benchmark == benchmark
-        and not is_trial(other)
-        and load_run(root, other).labels.exists()
-    ]
-    return beside if name in beside else [name, *beside]
 
 
 def planned_contrasts(cases: Iterable[Case]) -> tuple[tuple[str, str], ...]:
