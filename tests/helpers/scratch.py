@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def scratch_project(folder: Path, **build: Any) -> Path:

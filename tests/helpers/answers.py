@@ -6,7 +6,7 @@ from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.rows import Case, Label, Output
 from seam_lib.score.scorer import score, to_label
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 MODEL = "pretended"
 
 

@@ -174,6 +174,6 @@ def test_an_unknown_run_and_a_limit_without_prices_are_explained(tmp_path: Path)
 
 
 def test_the_default_run_is_the_embedded_model_on_the_embedded_benchmark() -> None:
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[2]
     run = load_params(root).runs["embedded"]
     assert (run.provider, run.benchmark, run.temperature) == ("llamacpp", "embedded", 0.0)

@@ -10,7 +10,7 @@ import yaml
 
 from seam_lib.core.params import CorpusParams, WildParams, load_params
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PLAIN = CorpusParams(folder="corpus", id="conversation_hash", language="language")
 
 

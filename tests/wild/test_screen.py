@@ -25,7 +25,7 @@ from seam_lib.core.rows import Candidate
 from seam_lib.wild import corpus
 from seam_lib.wild import screen as module
 from seam_lib.wild.corpus import read_messages, shards
-from seam_lib.wild.dedupe import Verdict
+from seam_lib.wild.dedupe import Copy
 from seam_lib.wild.rules import KINDS, REASONS
 from seam_lib.wild.screen import screen
 
@@ -61,7 +61,7 @@ def test_every_message_is_counted_once(screened):
         found[step] for step in ("other_language", "no_text", "bad_line", "english_first_turn")
     )
     assert found["english_first_turn"] == sum(found[step] for step in (*KINDS, *REASONS))
-    assert sum(found[kind] for kind in KINDS) == sum(found[verdict] for verdict in Verdict.__args__)
+    assert sum(found[kind] for kind in KINDS) == sum(found[verdict] for verdict in Copy.__args__)
     assert found["near_duplicate"] > 0
 
 
