@@ -5,13 +5,13 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
-from labelsets import QUICK, small_set
 from matplotlib.colors import to_rgb
 
 from seam_lib.analysis import figures
 from seam_lib.analysis.labels import label_set
 from seam_lib.analysis.questions import analyse
 from seam_lib.core.rows import CASUAL, TIERS, TREATED
+from tests.helpers.cases import QUICK, small_set
 
 NAMES = {"a": "Model A", "b": "Model B"}
 

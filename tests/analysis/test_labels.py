@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from labelsets import QUICK, small_set
 
 from seam_lib.analysis.labels import (
     Record,
@@ -20,6 +19,7 @@ from seam_lib.analysis.questions import analyse, statistics
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import write_rows
 from seam_lib.core.rows import SOURCES, TIERS, TREATED, Label, source_of
+from tests.helpers.cases import QUICK, small_set
 
 HEADER = "model,cluster_id,condition,absorbed,tier\n"
 GOOD = "m,coedit:1,newline,1,lexical_witness\n"

@@ -3,7 +3,6 @@ import math
 from dataclasses import fields
 
 import pytest
-from labelsets import QUICK, small_set
 
 from seam_lib.analysis import stats
 from seam_lib.analysis.labels import Record, adjudicate, label_set
@@ -25,6 +24,7 @@ from seam_lib.analysis.questions import (
     tiers,
 )
 from seam_lib.core.rows import CASUAL, SOURCES, TREATED
+from tests.helpers.cases import QUICK, small_set
 
 # --- against the labels, counted another way --------------------------------------------------
 

@@ -2,13 +2,13 @@ import math
 
 import pandas as pd
 import pytest
-from labelsets import QUICK, small_set
 
 from seam_lib.analysis import tables
 from seam_lib.analysis.labels import label_set
 from seam_lib.analysis.questions import analyse, code_rates
 from seam_lib.core.cells import Table
 from seam_lib.core.rows import SOURCES, TREATED
+from tests.helpers.cases import QUICK, small_set
 
 
 def read_back(table, tmp_path):

@@ -9,29 +9,20 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import TEXTS
-from scratch import ROOT, scratch_project
-from typer.testing import CliRunner
 
 from seam_lib.build.clusters import build_benchmark, compose_cases, make_clusters, sample
 from seam_lib.build.comments import Pools, read_pools
 from seam_lib.build.conditions import conditions
 from seam_lib.build.sources import Item
-from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark, write_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import load_params
 from seam_lib.core.rows import CONDITIONS, SOURCES
+from tests.helpers.cases import TEXTS, item
+from tests.helpers.project import ROOT, build_project, seam
 
 POOLS = read_pools(ROOT / "data" / "comments.yaml")
 EXTRA = ["semantic_tags", "semantic_tags_instruction", "boundary_text_only"]
-
-
-def item(number: int, artifact: str, source: str = "coedit", **fields: Any) -> Item:
-    base = {
-        "operation": "gec", "license": "MIT", "genre": "prose", "partition": "permissive"
-    }  # fmt: skip
-    return Item(source=source, id=str(number), artifact=artifact, **(base | fields))
 
 
 def build(root: Path) -> Path:
@@ -203,12 +194,12 @@ def test_a_plugins_condition_is_held_to_the_invariants(tmp_path: Path) -> None:
 
 
 def test_the_committed_benchmark_is_what_a_build_gives(tmp_path: Path) -> None:
-    built = contents(build(scratch_project(tmp_path)))
+    built = contents(build(build_project(tmp_path)))
     assert built == contents(ROOT / "data" / "benchmark" / "embedded")
 
 
 def test_building_again_changes_nothing(tmp_path: Path) -> None:
-    root = scratch_project(tmp_path, per_source=3)
+    root = build_project(tmp_path, per_source=3)
     before = contents(build(root))
     assert contents(build(root)) == before
 
@@ -245,7 +236,7 @@ def test_a_folder_without_cases_is_an_error(tmp_path: Path) -> None:
 
 
 def test_an_error_on_the_way_leaves_the_old_files(tmp_path: Path) -> None:
-    root = scratch_project(tmp_path, per_source=3)
+    root = build_project(tmp_path, per_source=3)
     folder = build(root)
     before = contents(folder)
     cases = read_benchmark(folder)
@@ -281,7 +272,7 @@ def without_src(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def test_what_stops_a_build_leaves_no_file(
     tmp_path: Path, settings: dict[str, Any], change: Any, message: str
 ) -> None:
-    root = scratch_project(tmp_path, **settings)
+    root = build_project(tmp_path, **settings)
     if isinstance(change, str):
         (root / "data" / "conditions" / "mine.py").write_text(change)
     elif change:
@@ -292,7 +283,7 @@ def test_what_stops_a_build_leaves_no_file(
 
 
 def test_an_exhausted_pool_stops_a_build(tmp_path: Path) -> None:
-    root = scratch_project(tmp_path)
+    root = build_project(tmp_path)
     pools = yaml.safe_load((root / "data" / "comments.yaml").read_text(encoding="utf-8"))
     pools["casual"] = [["note", "I sold the boat.", "the boat is sold", ["e"]]]
     (root / "data" / "comments.yaml").write_text(yaml.safe_dump(pools), encoding="utf-8")
@@ -304,12 +295,9 @@ def test_an_exhausted_pool_stops_a_build(tmp_path: Path) -> None:
 # The command
 
 
-def test_the_command_builds_what_params_say(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = scratch_project(tmp_path, name="mine", per_source=2, conditions=["clean", *EXTRA])
-    monkeypatch.chdir(root / "data")
-    result = CliRunner().invoke(app, ["build"])
+def test_the_command_builds_what_params_say(tmp_path: Path) -> None:
+    root = build_project(tmp_path, name="mine", per_source=2, conditions=["clean", *EXTRA])
+    result = seam("build", cwd=root / "data")
     assert result.exit_code == 0, result.output
     assert "12 clusters, 48 cases under 4 conditions: data/benchmark/mine" in result.output
     cases = read_benchmark(root / "data" / "benchmark" / "mine")
@@ -325,7 +313,7 @@ GOOD = BROKEN.replace("broken", "rule").replace(
 
 def test_a_condition_of_ones_own_is_built(tmp_path: Path) -> None:
     names = ["clean", "rule"]
-    root = scratch_project(tmp_path, per_source=1, conditions=names)
+    root = build_project(tmp_path, per_source=1, conditions=names)
     (root / "data" / "conditions" / "mine.py").write_text(GOOD)
     cases = read_benchmark(build(root))
     assert [case.condition for case in cases] == names * 6
@@ -333,5 +321,5 @@ def test_a_condition_of_ones_own_is_built(tmp_path: Path) -> None:
 
 
 def test_help_teaches() -> None:
-    text = CliRunner().invoke(app, ["build", "--help"]).output
+    text = seam("build", "--help").output
     assert "data/sources" in text and "--check-digests" in text

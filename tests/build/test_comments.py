@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scratch import ROOT
 
 from seam_lib.build.comments import Comment, Deck, read_pools
 from seam_lib.core.errors import SeamError
+from tests.helpers.project import ROOT
 
 POOLS = read_pools(ROOT / "data" / "comments.yaml")
 

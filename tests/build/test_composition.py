@@ -1,5 +1,3 @@
-from scratch import ROOT
-
 from seam_lib.build.composition import (
     comment_use,
     composition,
@@ -9,6 +7,7 @@ from seam_lib.build.composition import (
     report,
 )
 from seam_lib.core.benchmark import read_benchmark
+from tests.helpers.project import ROOT
 
 CASES = read_benchmark(ROOT / "data" / "benchmark" / "embedded")
 FRAME = facts(CASES)

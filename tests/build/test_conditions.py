@@ -4,12 +4,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from hypothesis import given, settings
-from samples import TEXTS
 
 from seam_lib.build import conditions as known
 from seam_lib.build.conditions import MITIGATION, TEXT_ONLY, conditions, tags, task_head
 from seam_lib.core.errors import SeamError
 from seam_lib.core.rows import CONDITIONS, Composed
+from tests.helpers.cases import TEXTS
 
 CLUSTER = "coedit:101"
 EXTRA = ("semantic_tags", "semantic_tags_instruction", "boundary_text_only")

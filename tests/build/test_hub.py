@@ -1,5 +1,4 @@
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,8 +8,6 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from minihub import api, hub, parquet, serving
-from scratch import ROOT, scratch_project
 
 from seam_lib.build.clusters import build_benchmark
 from seam_lib.build.sources import ADAPTERS, stackexchange_api
@@ -19,6 +16,9 @@ from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import load_params
 from seam_lib.core.rows import SOURCES
+from tests.helpers.hub import api, hub, parquet
+from tests.helpers.project import ROOT, build_project, environment
+from tests.helpers.server import listening
 
 ROWS = {name: (ROOT / "data" / "sources" / f"{name}.jsonl").read_bytes() for name in SOURCES}
 POSTS = [json.loads(line) for line in ROWS["stackexchange"].splitlines()]
@@ -50,15 +50,9 @@ def seam_build(root: Path, hub_address: str, api_address: str) -> subprocess.Com
         f"stackexchange_api.API = {api_address!r}\n"
         "import sys; from seam_lib.cli import main; sys.argv = ['seam', 'build']; main()"
     )
-    environment = os.environ | {"HF_ENDPOINT": hub_address, "HF_HOME": str(root / "cache")}
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=root,
-        env=environment | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    places = {"HF_ENDPOINT": hub_address, "HF_HOME": str(root / "cache")}
+    command, env = [sys.executable, "-c", program], environment(**places)
+    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True)
 
 
 def page(path: str, query: dict[str, str]) -> tuple[int, bytes]:
@@ -77,8 +71,8 @@ def page(path: str, query: dict[str, str]) -> tuple[int, bytes]:
 
 def test_a_hub_build_is_a_files_build_with_addresses(tmp_path: Path) -> None:
     settings = {"per_source": 6, "questions": "search"}
-    root = scratch_project(tmp_path / "hub", source="hub", **settings)
-    with serving(hub(DATASETS)) as hub_address, serving(api(page)) as api_address:
+    root = build_project(tmp_path / "hub", source="hub", **settings)
+    with listening(hub(DATASETS)) as hub_address, listening(api(page)) as api_address:
         result = seam_build(root, hub_address, api_address)
     assert result.returncode == 0, result.stderr
     cases = read_benchmark(root / "data" / "benchmark" / "embedded")
@@ -90,7 +84,7 @@ def test_a_hub_build_is_a_files_build_with_addresses(tmp_path: Path) -> None:
         "pararev": "https://huggingface.co/da",
         "stackexchange": "https://stackoverflow.com",
     }
-    plain = scratch_project(tmp_path / "files", **settings)
+    plain = build_project(tmp_path / "files", **settings)
     from_files = read_benchmark(build_benchmark(plain, load_params(plain).build))
     assert [msgspec.structs.replace(case, url=None) for case in cases] == from_files
 
@@ -103,7 +97,7 @@ def test_a_hub_build_is_a_files_build_with_addresses(tmp_path: Path) -> None:
 
 
 def test_without_a_network_one_sentence_names_the_switch(tmp_path: Path) -> None:
-    root = scratch_project(tmp_path, source="hub")
+    root = build_project(tmp_path, source="hub")
     result = seam_build(root, "http://127.0.0.1:9", "http://127.0.0.1:9")
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1 and result.stdout == ""
@@ -114,8 +108,8 @@ def test_without_a_network_one_sentence_names_the_switch(tmp_path: Path) -> None
 
 
 def test_a_dataset_that_is_gone_is_named(tmp_path: Path) -> None:
-    root = scratch_project(tmp_path, source="hub")
-    with serving(hub({})) as address:
+    root = build_project(tmp_path, source="hub")
+    with listening(hub({})) as address:
         result = seam_build(root, address, address)
     assert result.returncode == 2
     assert "seam: nuprl/CanItEdit: cannot be read (DatasetNotFoundError" in result.stderr
@@ -168,7 +162,7 @@ def use_api(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[float]]:
 
 
 def test_paging_ends_with_the_last_page(use_api: Any) -> None:
-    with serving(api(page)) as address:
+    with listening(api(page)) as address:
         assert use_api(address) == []
         assert list(stackexchange_api.search()) == POSTS
 
@@ -180,7 +174,7 @@ def test_no_page_is_fetched_beyond_what_is_wanted(use_api: Any, tmp_path: Path) 
         asked.append(query["page"])
         return page(path, query)
 
-    with serving(api(answer)) as address:
+    with listening(api(answer)) as address:
         use_api(address)
         path = hub_file(tmp_path, ADAPTERS["stackexchange"], 20, None, [])
     assert asked == ["1"] and len(path.read_bytes().splitlines()) == 20
@@ -192,7 +186,7 @@ def test_the_backoff_field_is_heeded(use_api: Any) -> None:
         body = {"items": [], "has_more": more} | ({"backoff": 7} if more else {})
         return 200, json.dumps(body).encode()
 
-    with serving(api(answer)) as address:
+    with listening(api(answer)) as address:
         waits = use_api(address)
         assert list(stackexchange_api.search()) == []
     assert waits == [7]
@@ -207,7 +201,7 @@ def test_a_throttle_is_told_in_the_apis_words_and_not_retried(use_api: Any, tmp_
         error = {"error_id": 502, "error_name": "throttle_violation", "error_message": words}
         return 400, json.dumps(error).encode()
 
-    with serving(api(answer)) as address:
+    with listening(api(answer)) as address:
         use_api(address)
         with pytest.raises(SeamError, match=r"throttle_violation: .* 72398 seconds\. Wait"):
             hub_file(tmp_path, ADAPTERS["stackexchange"], 20, None, [])
@@ -221,7 +215,7 @@ def test_server_errors_are_tried_again(use_api: Any) -> None:
         status = statuses.pop(0)
         return status, b"<html>busy</html>" if status >= 500 else page(path, query)[1]
 
-    with serving(api(answer)) as address:
+    with listening(api(answer)) as address:
         waits = use_api(address)
         first = next(stackexchange_api.search())
     assert first == POSTS[0] and waits == [0.5, 1] and statuses == []
@@ -238,7 +232,7 @@ def test_server_errors_are_tried_again(use_api: Any) -> None:
 def test_an_api_that_fails_for_good_is_named(
     use_api: Any, tmp_path: Path, status: int, body: bytes, message: str
 ) -> None:
-    with serving(api(lambda path, query: (status, body))) as address:
+    with listening(api(lambda path, query: (status, body))) as address:
         use_api(address)
         with pytest.raises(SeamError, match=rf"stackoverflow: cannot be read \({message}"):
             hub_file(tmp_path, ADAPTERS["stackexchange"], 20, None, [])
@@ -253,7 +247,7 @@ def test_posts_are_fetched_by_id_in_batches_and_in_order(use_api: Any) -> None:
         items = [{"question_id": number} for number in sorted(ids, reverse=True) if number != 7]
         return 200, json.dumps({"items": items, "has_more": False}).encode()
 
-    with serving(api(answer)) as address:
+    with listening(api(answer)) as address:
         use_api(address)
         found = [row["question_id"] for row in stackexchange_api.fetch(range(1, 251))]
     assert [len(batch) for batch in batches] == [100, 100, 50]
@@ -268,7 +262,7 @@ def test_the_questions_of_the_release_are_fetched_once(use_api: Any, tmp_path: P
         return 200, json.dumps({"items": POSTS[:2], "has_more": False}).encode()
 
     ids = [POSTS[1]["question_id"], POSTS[0]["question_id"]]
-    with serving(api(answer)) as address:
+    with listening(api(answer)) as address:
         use_api(address)
         for _ in range(2):
             path = hub_file(tmp_path, ADAPTERS["stackexchange"], 400, None, ids)

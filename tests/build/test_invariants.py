@@ -3,11 +3,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from samples import CASES
 
 from seam_lib.build.invariants import INVARIANTS, broken_clusters, check_cluster
 from seam_lib.core.errors import SeamError
 from seam_lib.core.rows import CONDITIONS, Case, Delimiters
+from tests.helpers.cases import CASES
 
 
 def changed(condition: str, **fields: Any) -> list[Case]:

@@ -4,9 +4,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
-from scratch import ROOT, scratch_project
-from typer.testing import CliRunner
 
 from seam_lib.build.release import (
     compare_digests,
@@ -15,18 +12,13 @@ from seam_lib.build.release import (
     read_digests,
     read_release,
 )
-from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.rows import SOURCES, TREATED, Case
+from tests.helpers.project import ROOT, build_project, change_params, seam
 
 DIGESTS = read_digests(ROOT / "data" / "published" / "clusters.csv")
 EMBEDDED = ROOT / "data" / "benchmark" / "embedded"
-
-
-def run(root: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
-    monkeypatch.chdir(root)
-    return CliRunner().invoke(app, arguments)
 
 
 # Digests
@@ -71,23 +63,21 @@ def test_digests_are_compared_by_source_and_condition() -> None:
     assert result.same == {**result.published, **short}
 
 
-def test_our_own_corpora_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = run(scratch_project(tmp_path), monkeypatch, "build", "--check-digests")
+def test_our_own_corpora_are_not_compared(tmp_path: Path) -> None:
+    result = seam("build", "--check-digests", cwd=build_project(tmp_path))
     assert isinstance(result.exception, SeamError)
     assert "build.source is files" in str(result.exception)
 
 
-def test_the_command_lists_what_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = scratch_project(tmp_path, per_source=1)
-    run(root, monkeypatch, "build")
+def test_the_command_lists_what_differs(tmp_path: Path) -> None:
+    root = build_project(tmp_path, per_source=1)
+    seam("build", cwd=root)
     (ours, *_) = read_benchmark(root / "data" / "benchmark" / "embedded")
     rows = ["cluster_id,source," + ",".join(f"digest_{name}" for name in TREATED)]
     rows += [f"{ours.composition_event_id},canitedit,a,b,c,d,e", "coedit:none,coedit,a,b,c,d,e"]
     (root / "data" / "published" / "clusters.csv").write_text("\n".join(rows))
-    params = yaml.safe_load((root / "params.yaml").read_text())
-    params["build"]["source"] = "hub"
-    (root / "params.yaml").write_text(yaml.safe_dump(params))
-    result = run(root, monkeypatch, "build", "--check-digests")
+    change_params(root, lambda params: params["build"].update(source="hub"))
+    result = seam("build", "--check-digests", cwd=root)
     assert result.exit_code == 1
     assert "missing  coedit:none" in result.output
     assert f"changed  {ours.composition_event_id}: newline, blank" in result.output
@@ -115,16 +105,16 @@ def release(folder: Path, change: Any = None) -> Path:
     return path
 
 
-def test_a_benchmark_is_imported_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = scratch_project(tmp_path)
+def test_a_benchmark_is_imported_whole(tmp_path: Path) -> None:
+    root = build_project(tmp_path)
     path = release(tmp_path)
-    result = run(root, monkeypatch, "import-benchmark", str(path))
+    result = seam("import-benchmark", path, cwd=root)
     assert result.exit_code == 0, result.output
     assert "576 cases imported to data/benchmark/release, 0 differences" in result.output
     imported = read_benchmark(root / "data" / "benchmark" / "release")
     by_id = {case.id: case for case in read_benchmark(EMBEDDED)}
     assert {case.id: case for case in imported} == by_id
-    again = run(root, monkeypatch, "import-benchmark", str(path))
+    again = seam("import-benchmark", path, cwd=root)
     assert isinstance(again.exception, SeamError) and "exists" in str(again.exception)
 
 
@@ -161,14 +151,12 @@ def test_every_kind_of_difference_is_found(tmp_path: Path) -> None:
     }
 
 
-def test_differences_end_with_status_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_differences_end_with_status_1(tmp_path: Path) -> None:
     def change(rows: list[dict[str, Any]]) -> None:
         rows[0]["segments"] = [rows[0]["segments"][0] | {"end": 3}]
 
     path = release(tmp_path, change)
-    result = run(
-        scratch_project(tmp_path), monkeypatch, "import-benchmark", str(path), "--name", "x"
-    )
+    result = seam("import-benchmark", path, "--name", "x", cwd=build_project(tmp_path))
     assert result.exit_code == 1 and "1 differences" in result.output
 
 

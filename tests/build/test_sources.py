@@ -7,13 +7,13 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scratch import ROOT
 
 from seam_lib.build.sources import ADAPTERS, Item, read_items
 from seam_lib.build.sources.stackexchange import clean_body, license_at
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows
 from seam_lib.core.rows import PARTITIONS, SOURCES
+from tests.helpers.project import ROOT
 
 #: A row of each corpus that its filters let through.
 ROWS: dict[str, dict[str, Any]] = {

@@ -3,7 +3,6 @@
 import csv
 import os
 import re
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from seam_lib.claims import (
     Claim,
@@ -25,11 +23,9 @@ from seam_lib.claims.numbers import NON_CLAIMS, Number, gaps, read_numbers, toke
 from seam_lib.claims.published import Published
 from seam_lib.claims.recomputed import agrees, as_printed
 from seam_lib.claims.report import page, table
-from seam_lib.cli import app
 from seam_lib.core.errors import SeamError
-from seam_lib.core.params import find_root
+from tests.helpers.project import ROOT, scratch_project, seam
 
-ROOT = find_root(Path(__file__).parent)
 #: What does not follow from the published data. A new line here is a finding: look at its note.
 DIFFERS = {
     "table3.lever": ("7.1", "7.2"),
@@ -55,14 +51,8 @@ def data() -> Published:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A copy of what the ledger reads, to spoil."""
-    for name in ("params.yaml", "dvc.yaml", "data/comments.yaml"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "data/published", tmp_path / "data/published")
-    (tmp_path / "paper").mkdir()
-    for name in ("claims.yaml", "numbers.csv"):
-        shutil.copy(ROOT / "paper" / name, tmp_path / "paper" / name)
-    return tmp_path
+    paper = ("paper/claims.yaml", "paper/numbers.csv")
+    return scratch_project(tmp_path, "data/comments.yaml", "data/published", *paper)
 
 
 def claim(**fields: object) -> Claim:
@@ -368,7 +358,7 @@ def test_seam_claims_writes_the_committed_files(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project)
-    result = CliRunner().invoke(app, ["claims"])
+    result = seam("claims")
     assert result.exit_code == 0, result.output
     assert "7 differs" in result.output and "differs  table3.lever" in result.output
     for name in ("claims.csv", "claims.md"):
@@ -377,13 +367,13 @@ def test_seam_claims_writes_the_committed_files(
 
 def test_seam_claims_show(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    text = CliRunner().invoke(app, ["claims", "show", "5.4.gemini-code"]).output
+    text = seam("claims", "show", "5.4.gemini-code").output
     assert "computed   1; 100; 75; 100" in text
     assert "changed by hand (1)\n  commitpackft:c4103c00b51ddb9cb837d65b43c972505e533bdc" in text
     assert "and 63 more" in text
-    every = CliRunner().invoke(app, ["claims", "show", "5.4.gemini-code", "--all"]).output
+    every = seam("claims", "show", "5.4.gemini-code", "--all").output
     assert "more" not in every and len(re.findall(r"canitedit:\d+", every)) > 30
-    lost = CliRunner().invoke(app, ["claims", "show", "3.3.pool"]).output
+    lost = seam("claims", "show", "3.3.pool").output
     assert "not_public" in lost and "rows behind it" not in lost
 
 

@@ -1,25 +1,16 @@
 import re
-import shutil
 
 import pytest
 
 from seam_lib.claims.paper import compile_report
 from seam_lib.core.errors import SeamError
-
-#: What the report reads.
-INPUTS = ("paper", "figures", "data/published/panel.csv")
+from tests.helpers.project import scratch_project
 
 
 @pytest.fixture
-def project(root, tmp_path):
+def project(tmp_path):
     """A copy of what the report reads, without the report."""
-    for name in INPUTS:
-        source, target = root / name, tmp_path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns(".*"))
-        else:
-            shutil.copyfile(source, target)
+    scratch_project(tmp_path, "paper", "figures", "data/published/panel.csv")
     (tmp_path / "paper/report.pdf").unlink()
     return tmp_path
 

@@ -3,18 +3,10 @@ import sys
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from seam_lib import __doc__ as package_doc
 from seam_lib.cli import app
-
-
-def seam(*arguments, cwd=None):
-    """The `seam` command in a process of its own."""
-    code = "from seam_lib.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=cwd, capture_output=True, text=True
-    )
+from tests.helpers.project import seam, seam_process
 
 
 def commands(group, path=()):
@@ -28,7 +20,7 @@ COMMANDS = dict(commands(typer.main.get_command(app)))
 
 
 def test_help_lists_every_command():
-    shown = CliRunner().invoke(app, ["--help"]).output
+    shown = seam("--help").output
     assert {("paper",), ("verify",)} <= COMMANDS.keys()
     for path in COMMANDS:
         assert f" {path[0]} " in shown
@@ -36,7 +28,7 @@ def test_help_lists_every_command():
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
 def test_every_command_explains_itself(path):
-    done = CliRunner().invoke(app, [*path, "--help"])
+    done = seam(*path, "--help")
     assert done.exit_code == 0
     assert len(COMMANDS[path].help) > 30
     assert COMMANDS[path].help.split()[0] in done.output
@@ -45,7 +37,7 @@ def test_every_command_explains_itself(path):
 
 
 def test_no_command_is_help_and_not_a_traceback():
-    done = seam()
+    done = seam_process()
     assert "Usage" in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
 
@@ -64,8 +56,8 @@ def test_the_command_line_loads_nothing_heavy():
     assert "typer" in loaded
 
 
-def test_an_unknown_stage_is_one_line_and_status_2(root):
-    done = seam("verify", "--stage", "no-such-stage", cwd=root)
+def test_an_unknown_stage_is_one_line_and_status_2():
+    done = seam_process("verify", "--stage", "no-such-stage")
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("seam: unknown stage 'no-such-stage'; dvc.lock has analysis")
@@ -74,7 +66,7 @@ def test_an_unknown_stage_is_one_line_and_status_2(root):
 
 def test_outside_a_project_is_one_line_and_status_2(tmp_path):
     for command in ("paper", "verify"):
-        done = seam(command, cwd=tmp_path)
+        done = seam_process(command, cwd=tmp_path)
         assert done.returncode == 2
         assert done.stderr == (
             f"seam: {tmp_path}: not inside a SEAM project. Change into the clone's folder.\n"
@@ -83,7 +75,7 @@ def test_outside_a_project_is_one_line_and_status_2(tmp_path):
 
 def test_an_unknown_command_or_option_is_status_2_without_a_traceback():
     for arguments in (["no-such-command"], ["verify", "--no-such-option"]):
-        done = seam(*arguments)
+        done = seam_process(*arguments)
         assert done.returncode == 2
         assert "No such" in done.stderr
         assert "Traceback" not in done.stderr
@@ -91,13 +83,14 @@ def test_an_unknown_command_or_option_is_status_2_without_a_traceback():
 
 def test_a_bug_is_not_dressed_up_as_the_user_s_error(monkeypatch):
     monkeypatch.setattr("seam_lib.core.params.find_root", lambda: 1 / 0)
-    assert isinstance(CliRunner().invoke(app, ["paper"]).exception, ZeroDivisionError)
+    with pytest.raises(ZeroDivisionError):
+        seam("paper")
 
 
-def test_paper_names_what_it_wrote(root, monkeypatch, tmp_path):
+def test_paper_names_what_it_wrote(monkeypatch, tmp_path):
     monkeypatch.setattr("seam_lib.core.params.find_root", lambda: tmp_path)
     monkeypatch.setattr("seam_lib.claims.paper.compile_report", lambda folder: folder / "x.pdf")
-    done = CliRunner().invoke(app, ["paper"])
+    done = seam("paper")
     assert (done.exit_code, done.output) == (0, f"{tmp_path / 'x.pdf'}\n")
 
 

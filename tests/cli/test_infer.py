@@ -1,5 +1,3 @@
-import os
-import re
 import signal
 import subprocess
 import sys
@@ -7,13 +5,13 @@ import time
 from pathlib import Path
 
 import pytest
-from faulty import Script, serving
-from trial import engine, trial_cases, trial_run
-from typer.testing import CliRunner
 
-from seam_lib.cli import app, main
+from seam_lib.cli import main
 from seam_lib.core.run import Run
 from seam_lib.infer.traces import read_traces
+from tests.helpers.cases import trial_cases
+from tests.helpers.project import SEAM, seam, trial_run
+from tests.helpers.server import Script, run_batch, serving
 
 KEY = "sk-canary-0123456789"
 
@@ -24,11 +22,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def seam(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, arguments, env={"COLUMNS": "120", "TERM": "dumb"})
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, re.sub(r"\s+", " ", result.output)
+def command(*arguments: str) -> tuple[int, str]:
+    """Run `seam`; its exit status and its words on one line."""
+    done = seam(*arguments)
+    return done.exit_code, " ".join(done.output.split())
 
 
 def call(
@@ -36,7 +33,7 @@ def call(
 ) -> tuple[int, str, Run]:
     with serving(script) as server:
         run = trial_run(project, cases=trial_cases(2), base_url=f"{server.url}/v1", **settings)
-        return *seam("infer", "trial", *arguments), run
+        return *command("infer", "trial", *arguments), run
 
 
 def test_a_complete_run_says_so_and_ends_with_success(project: Path) -> None:
@@ -78,7 +75,7 @@ def test_the_key_is_never_printed(project: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_dry_run_calls_nobody(project: Path) -> None:
     run = trial_run(project, cases=trial_cases(2), price_in=1.0, price_out=5.0)
-    code, text = seam("infer", "trial", "--dry-run")
+    code, text = command("infer", "trial", "--dry-run")
     assert code == 0
     assert "12 planned, 0 settled" in text
     assert "calls 12" in text
@@ -90,11 +87,11 @@ def test_a_dry_run_calls_nobody(project: Path) -> None:
 def test_a_recheck_reports_how_many_answers_are_the_same(project: Path) -> None:
     with serving(lambda body, n: "ok") as server:
         trial_run(project, cases=trial_cases(2), base_url=f"{server.url}/v1")
-        seam("infer", "trial")
-        code, text = seam("infer", "trial", "--recheck", "5")
+        command("infer", "trial")
+        code, text = command("infer", "trial", "--recheck", "5")
         assert (code, "5 of 5 answers are identical" in text) == (0, True)
         server.script = lambda body, n: "empty"
-        code, text = seam("infer", "trial", "--recheck", "20")
+        code, text = command("infer", "trial", "--recheck", "20")
     assert "0 of 12 answers are identical" in text
     assert text.count("differs:") == 12
     assert "20 were asked for" in text
@@ -102,10 +99,10 @@ def test_a_recheck_reports_how_many_answers_are_the_same(project: Path) -> None:
 
 def test_a_batch_goes_out_and_comes_back(project: Path) -> None:
     trial_run(project, cases=trial_cases(2))
-    code, text = seam("infer", "trial", "--export-batch", "b.jsonl")
+    code, text = command("infer", "trial", "--export-batch", "b.jsonl")
     assert (code, "b.jsonl: 12 calls" in text) == (0, True)
-    engine(project / "b.jsonl", project / "r.jsonl")
-    code, text = seam("infer", "trial", "--import-batch", "r.jsonl")
+    run_batch(project / "b.jsonl", project / "r.jsonl")
+    code, text = command("infer", "trial", "--import-batch", "r.jsonl")
     assert code == 0
     assert "12 attempts taken, 0 left out" in text
     assert "all 12 12 0 0 0" in text
@@ -113,14 +110,14 @@ def test_a_batch_goes_out_and_comes_back(project: Path) -> None:
 
 def test_options_that_contradict_each_other_are_refused(project: Path) -> None:
     trial_run(project)
-    code, text = seam("infer", "trial", "--dry-run", "--recheck", "3")
+    code, text = command("infer", "trial", "--dry-run", "--recheck", "3")
     assert code == 2
     assert "exclude each other" in text
 
 
 def test_health_is_printed_with_its_warnings(project: Path) -> None:
     call(project, lambda body, n: "length" if n == 0 else "ok")
-    code, text = seam("health", "trial")
+    code, text = command("health", "trial")
     assert code == 0
     assert "temperature 0.0 all" in text
     assert "served model served-model all" in text
@@ -142,8 +139,7 @@ def test_ctrl_c_ends_with_counts_and_the_command_to_go_on(project: Path) -> None
     with serving(lambda body, n: "ok" if len(server.bodies) <= 4 else "hang") as server:
         run = trial_run(project, cases=trial_cases(2), base_url=f"{server.url}/v1",
                         concurrency=1, timeout_seconds=30)  # fmt: skip
-        command = [sys.executable, "-c", "from seam_lib.cli import main; main()", "infer", "trial"]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ)
+        process = subprocess.Popen([*SEAM, "infer", "trial"], stdout=subprocess.PIPE, text=True)
         while len(server.bodies) < 5:
             assert process.poll() is None
             time.sleep(0.01)

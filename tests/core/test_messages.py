@@ -2,11 +2,10 @@ import re
 from html import unescape
 
 import msgspec
-from samples import CASES
-from trial import trial_cases
 
 from seam_lib.core.messages import STYLES, answers_html, stretches, to_html
 from seam_lib.core.rows import Output
+from tests.helpers.cases import CASES, trial_cases
 
 
 def test_stretches_give_back_the_message() -> None:

@@ -4,8 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faulty import serving
-from trial import engine, trial_cases, trial_run
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows
@@ -14,6 +12,9 @@ from seam_lib.core.run import Run
 from seam_lib.infer.batches import export_batch, import_batch
 from seam_lib.infer.runner import infer
 from seam_lib.infer.traces import read_traces
+from tests.helpers.cases import trial_cases
+from tests.helpers.project import trial_run
+from tests.helpers.server import run_batch, serving
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def test_a_batch_gives_the_same_outputs_as_calls_and_twice_changes_nothing(
     assert export_batch(run, batch) == 12
     body = json.loads(batch.read_text().splitlines()[0])["body"]
     assert (body["model"], body["temperature"], body["max_tokens"]) == ("m", 0.0, 77)
-    engine(batch, results)
+    run_batch(batch, results)
     assert import_batch(run, results) == (12, 0)
     written = run.traces.read_bytes()
     assert import_batch(run, results) == (0, 12)
@@ -46,12 +47,12 @@ def test_a_batch_gives_the_same_outputs_as_calls_and_twice_changes_nothing(
 def test_what_a_batch_leaves_open_is_exported_again_under_its_tag(run: Run, tmp_path: Path) -> None:
     batch, results = tmp_path / "batch.jsonl", tmp_path / "results.jsonl"
     export_batch(run, batch)
-    engine(batch, results, choices=[{"message": {"content": "cut"}, "finish_reason": "length"}])
+    run_batch(batch, results, choices=[{"message": {"content": "cut"}, "finish_reason": "length"}])
     assert import_batch(run, results) == (12, 0)
     assert import_batch(run, results) == (0, 12), "these answers have been counted"
     assert export_batch(run, batch) == 12
     assert json.loads(batch.read_text().splitlines()[0])["body"]["temperature"] == 1.0
-    engine(batch, results)
+    run_batch(batch, results)
     assert import_batch(run, results) == (12, 0)
     assert {row.decoding for row in read_rows(run.outputs, Output)} == {"temperature=1.0"}
 
@@ -86,7 +87,7 @@ def test_an_answer_follows_the_failure_of_its_call_and_failures_count_once(
     errors.write_text("".join(json.dumps(row) + "\n" for row in expired))
     assert import_batch(run, errors) == (12, 0)
     assert import_batch(run, errors) == (0, 12)
-    engine(batch, results)
+    run_batch(batch, results)
     assert import_batch(run, results) == (12, 0)
     assert [t.attempt for t in read_traces(run.traces)][-1] == 2
     assert {row.error for row in read_rows(run.outputs, Output)} == {None}
@@ -128,7 +129,7 @@ def test_results_of_something_else_are_refused_and_named(
 ) -> None:
     batch, results = tmp_path / "batch.jsonl", tmp_path / "results.jsonl"
     export_batch(run, batch)
-    engine(batch, results)
+    run_batch(batch, results)
     lines = [json.loads(line) for line in results.read_text().splitlines()]
     spoil(lines[2])
     results.write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -5,7 +5,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from trial import trial_cases, trial_run
 
 from seam_lib.core.files import read_rows
 from seam_lib.core.params import ServerParams
@@ -14,6 +13,8 @@ from seam_lib.core.run import Run
 from seam_lib.infer.providers.llamacpp import WEIGHTS, serve
 from seam_lib.infer.runner import infer, recheck
 from seam_lib.infer.traces import read_traces
+from tests.helpers.cases import trial_cases
+from tests.helpers.project import trial_run
 
 MODEL = "SmolLM2-135M-Instruct.Q4_1"
 pytestmark = pytest.mark.skipif(

@@ -3,12 +3,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from trial import trace, trial_cases
 
 from seam_lib.core.params import RunParams
 from seam_lib.core.rows import CONDITIONS, Case, Output, Trace
 from seam_lib.infer.health import Health, answers, by_source, diagnose, in_hours
 from seam_lib.infer.traces import message_digest, messages, repeats
+from tests.helpers.cases import trace, trial_cases
 
 CASES = trial_cases(12)
 RUN = RunParams(benchmark="b", provider="openai", model="m", attempts=1)

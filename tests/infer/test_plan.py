@@ -4,7 +4,6 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trial import trace, trial_cases, trial_run
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import RunParams, load_params
@@ -24,6 +23,8 @@ from seam_lib.infer.plan import (
     tally,
 )
 from seam_lib.infer.traces import message_digest, messages
+from tests.helpers.cases import trace, trial_cases
+from tests.helpers.project import trial_run
 
 CASES = trial_cases(2)
 CASE = CASES[0]

@@ -4,7 +4,6 @@ from pathlib import Path
 from time import time
 
 import pytest
-from faulty import PASSING, edited, serving
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import RunParams
@@ -20,6 +19,7 @@ from seam_lib.infer.providers import (
     own_words,
     public_url,
 )
+from tests.helpers.server import PASSING, edited, serving
 
 ASK = Request([{"role": "user", "content": "Edit: ünï"}], temperature=0.0, max_tokens=50)
 KEY = "sk-canary-0123456789"

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faulty import PASSING, UNUSABLE, edited, serving
-from trial import trial_cases, trial_run
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows
@@ -19,6 +17,9 @@ from seam_lib.core.run import Run, load_run
 from seam_lib.infer.plan import tally
 from seam_lib.infer.runner import infer, recheck
 from seam_lib.infer.traces import read_traces, usable
+from tests.helpers.cases import trial_cases
+from tests.helpers.project import trial_run
+from tests.helpers.server import PASSING, UNUSABLE, edited, serving
 
 KEY = "sk-canary-0123456789"
 

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trial import trace, trial_cases
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.rows import Trace
@@ -21,6 +20,7 @@ from seam_lib.infer.traces import (
     read_traces,
     unusable_reason,
 )
+from tests.helpers.cases import trace, trial_cases
 
 CASES = trial_cases(1)
 

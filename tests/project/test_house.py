@@ -15,9 +15,9 @@ import pytest
 import typer.main
 import yaml
 from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
-from scratch import ROOT
 
 from seam_lib.cli import app
+from tests.helpers.project import ROOT
 
 STAGES: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
 

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from answers import ROOT, answer, benchmark
 from msgspec import convert
 from msgspec.structs import replace
+
+from tests.helpers.answers import answer, benchmark
+from tests.helpers.project import ROOT
 
 pytest.importorskip("inspect_ai", reason="needs the extra `inspect`")
 

@@ -20,8 +20,6 @@ import msgspec
 import pytest
 import standin
 import yaml
-from scored import change_params
-from scratch import ROOT
 from typer.testing import CliRunner
 
 from seam_lib.cli import app
@@ -31,6 +29,7 @@ from seam_lib.core.params import RunParams
 from seam_lib.core.run import Run, load_cases
 from seam_lib.infer.plan import forecast
 from seam_lib.verify import copy_tracked
+from tests.helpers.project import ROOT, change_params
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

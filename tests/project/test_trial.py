@@ -7,14 +7,11 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import CASES
-from scored import change_params, report_project
-from standin import serving
-from typer.testing import CliRunner, Result
+from msgspec.structs import replace
 
-from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows
@@ -22,14 +19,17 @@ from seam_lib.core.params import load_params
 from seam_lib.core.rows import CONDITIONS, SOURCES, Case, Trace
 from seam_lib.core.run import load_cases, load_run
 from seam_lib.trial import plan_trial, take_clusters, trial_name
+from tests.helpers.cases import CASES
+from tests.helpers.project import change_params, report_project, seam
+from tests.helpers.server import first_cut_off, serving, stand_in
 
 Try = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with serving() as address:
-        yield address
+    with serving(first_cut_off, stand_in) as server:
+        yield f"{server.url}/v1"
 
 
 @pytest.fixture
@@ -44,8 +44,7 @@ def trial(project: Path, url: str) -> Try:
     """Run `seam try` at the stand-in; a `SeamError` is raised, as only `main` prints it."""
 
     def run(*arguments: str, answer: str | None = None, address: str = url) -> Result:
-        command = ["try", "lab/Stand-In_1", "--base-url", address, *arguments]
-        return CliRunner().invoke(app, command, input=answer, env={"COLUMNS": "100"})
+        return seam("try", "lab/Stand-In_1", "--base-url", address, *arguments, answer=answer)
 
     return run
 
@@ -94,8 +93,8 @@ def test_every_other_command_knows_the_run(project: Path, trial: Try) -> None:
     run = load_run(project, "try-stand-in-1")
     assert (run.settings.model, run.settings.concurrency) == ("lab/Stand-In_1", 2)
     assert len(load_cases(run)) == 6
-    assert CliRunner().invoke(app, ["infer", "try-stand-in-1", "--dry-run"]).exit_code == 0
-    assert CliRunner().invoke(app, ["report", "try-stand-in-1"]).exit_code == 0
+    assert seam("infer", "try-stand-in-1", "--dry-run").exit_code == 0
+    assert seam("report", "try-stand-in-1").exit_code == 0
 
 
 def test_the_kept_settings_are_lines_for_params(project: Path, trial: Try, url: str) -> None:
@@ -141,7 +140,7 @@ def test_a_missing_key_is_named_before_any_call(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    done = CliRunner().invoke(app, ["try", "gpt-x", "--limit", "6", "--yes"])
+    done = seam("try", "gpt-x", "--limit", "6", "--yes")
     assert isinstance(done.exception, SeamError) and "OPENAI_API_KEY" in str(done.exception)
 
 
@@ -149,7 +148,7 @@ def test_the_embedded_model_says_how_to_install_it(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("seam_lib.infer.providers.llamacpp.find_spec", lambda name: None)
-    done = CliRunner().invoke(app, ["try", "embedded", "--limit", "6", "--yes"])
+    done = seam("try", "embedded", "--limit", "6", "--yes")
     assert isinstance(done.exception, SeamError)
     assert "make embedded" in str(done.exception) and "pip install" in str(done.exception)
 
@@ -208,7 +207,7 @@ def test_a_missing_key_is_named_before_the_question(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    done = CliRunner().invoke(app, ["try", "some-model", "--limit", "6"])
+    done = seam("try", "some-model", "--limit", "6")
     assert "OPENAI_API_KEY is not set" in str(done.exception)
     assert "Start?" not in done.output
     assert not (project / "data" / "runs").exists()
@@ -240,8 +239,6 @@ def test_a_models_name_becomes_a_files(model: str, expected: str) -> None:
 
 
 def cluster(source: str, number: int) -> list[Case]:
-    from msgspec.structs import replace
-
     name = f"{source}:{number}"
     return [
         replace(c, id=f"{name}:{c.condition}", source=source, composition_event_id=name)

@@ -4,11 +4,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from seam_lib.cli import app
 from seam_lib.core.errors import SeamError
 from seam_lib.verify import Check, copy_tracked, execute, read_lock, verify
+from tests.helpers.project import seam
 
 #: Two stages: `letters` makes a folder by code and a parameter, `pack` one file from it by shell.
 PIPELINE = """
@@ -69,9 +68,7 @@ def project(template, tmp_path):
 def run_cli(project, monkeypatch, *arguments):
     """`seam verify` in a project folder: exit status and what it prints."""
     monkeypatch.setattr("seam_lib.core.params.find_root", lambda: project)
-    done = CliRunner().invoke(app, ["verify", *arguments])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
+    done = seam("verify", *arguments)
     return done.exit_code, done.stdout
 
 

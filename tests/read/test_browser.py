@@ -1,17 +1,17 @@
 """The notebook's browser, driven as its widgets would drive it."""
 
 import pytest
-from answers import benchmark, labels, outputs
+
+from tests.helpers.answers import benchmark, specimens
 
 pytest.importorskip("ipywidgets", reason="needs the extra `lab`")
 
 from seam_lib.read.browser import Browser
 from seam_lib.read.files import read_notes
 from seam_lib.read.html import specimen_html
-from seam_lib.read.specimens import join
 
 CASES = benchmark()
-SPECIMENS = join("pretended", CASES, outputs(CASES), labels(CASES, outputs(CASES)))
+SPECIMENS = specimens()
 
 
 @pytest.fixture

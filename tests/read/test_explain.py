@@ -1,6 +1,5 @@
 """The pieces that show what a label rests on."""
 
-from edits import SHAPES, finding
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -8,6 +7,7 @@ from seam_lib.core.messages import printable
 from seam_lib.read.explain import STYLES, Piece, card, pieces, telling, to_html
 from seam_lib.score.returned import extract
 from seam_lib.score.scorer import Reading
+from tests.helpers.answers import SHAPES, finding
 
 
 def reading(response: str, genre: str = "prose") -> Reading:

@@ -8,11 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
-from answers import ROOT, benchmark, outputs
-from typer.testing import CliRunner
 
-from seam_lib.cli import app
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import append_text, write_rows
 from seam_lib.read.files import (
@@ -25,18 +21,19 @@ from seam_lib.read.files import (
     read_specimens,
 )
 from seam_lib.score.scorer import LEXICAL_ONLY, score_files
+from tests.helpers.answers import benchmark, outputs
+from tests.helpers.project import scratch_project, seam
 
 
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory) -> Path:
     """A project with one scored run, `pretended`."""
-    root = tmp_path_factory.mktemp("project")
-    params = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
     run = {"benchmark": "embedded", "provider": "llamacpp", "model": "pretended"}
-    params["runs"] = {"pretended": run, "unscored": run}
-    (root / "params.yaml").write_text(yaml.safe_dump(params), "utf-8")
-    (root / "dvc.yaml").write_text("stages: {}\n", "utf-8")
-    shutil.copytree(ROOT / "data/benchmark", root / "data/benchmark")
+    root = scratch_project(
+        tmp_path_factory.mktemp("project"),
+        "data/benchmark/embedded",
+        runs={"pretended": run, "unscored": run},
+    )
     answers = root / "data/outputs/pretended.jsonl"
     write_rows(answers, outputs(benchmark())[:-1])
     labels = root / "data/labels/pretended.jsonl"
@@ -50,10 +47,6 @@ def project(scored, tmp_path, monkeypatch) -> Path:
     shutil.copytree(scored, tmp_path / "project")
     monkeypatch.chdir(tmp_path / "project")
     return tmp_path / "project"
-
-
-def seam(*arguments: str):
-    return CliRunner().invoke(app, list(arguments))
 
 
 def test_export_writes_one_page_and_says_where(project) -> None:
@@ -70,9 +63,9 @@ def test_export_writes_one_page_and_says_where(project) -> None:
 
 def test_export_twice_gives_the_same_bytes_and_replaces_only_pages(project) -> None:
     out = project / "sub" / "page.html"
-    assert seam("specimens", "export", "pretended", "--out", str(out)).exit_code == 0
+    assert seam("specimens", "export", "pretended", "--out", out).exit_code == 0
     first = out.read_bytes()
-    assert seam("specimens", "export", "pretended", "--out", str(out)).exit_code == 0
+    assert seam("specimens", "export", "pretended", "--out", out).exit_code == 0
     assert out.read_bytes() == first
     notes = project / "notes.txt"
     notes.write_text("mine", "utf-8")

@@ -3,19 +3,19 @@
 from html.parser import HTMLParser
 
 import pytest
-from answers import benchmark, labels, outputs
-from hostile import CANARY, HOSTILE, hostile_specimen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seam_lib.core.messages import printable
 from seam_lib.read.gallery import gallery, matched_pairs
 from seam_lib.read.html import gallery_html, page_html, pair_html, specimen_html, view_of
-from seam_lib.read.specimens import Choice, join, select
+from seam_lib.read.specimens import Choice, select
+from tests.helpers.answers import benchmark, specimens
+from tests.helpers.hostile import CANARY, HOSTILE, hostile_specimen
 
 CASES = benchmark()
 CASE = next(case for case in CASES if case.condition == "newline" and case.genre == "prose")
-SPECIMENS = join("pretended", CASES, outputs(CASES), labels(CASES, outputs(CASES)))
+SPECIMENS = specimens()
 VOID = {"meta", "input", "br"}
 
 

@@ -1,14 +1,9 @@
 """Packets to read, verdicts read back, and what they say about the scorer."""
 
-import shutil
 from pathlib import Path
 
 import pytest
-from edits import answers, finding
-from scratch import ROOT
-from typer.testing import CliRunner
 
-from seam_lib.cli import app
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows, write_text
 from seam_lib.core.rows import Case, Label, Output, Tier
@@ -23,6 +18,8 @@ from seam_lib.read.verdicts import (
     write_adjudications,
 )
 from seam_lib.score.scorer import Finding, to_label
+from tests.helpers.answers import answers, finding
+from tests.helpers.project import ROOT, scratch_project, seam
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)">"><b>\x1b[31m\u202e'
 
@@ -166,9 +163,7 @@ def test_labels_that_changed_since_are_refused(findings: list[Finding]) -> None:
 def test_the_command_writes_packets_and_takes_verdicts_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "data" / "benchmark", tmp_path / "data" / "benchmark")
+    scratch_project(tmp_path, "data/benchmark/embedded")
     monkeypatch.chdir(tmp_path)
     cases = list(read_rows(ROOT / "data/benchmark/embedded/cc-by-sa.jsonl", Case))
     outputs = answers(cases, "{artifact}")
@@ -176,18 +171,16 @@ def test_the_command_writes_packets_and_takes_verdicts_back(
         output.response = f"{output.response}\n{cases[1].afterthought}"
     write_rows(tmp_path / "data/outputs/embedded.jsonl", outputs)
 
-    def seam(*arguments: str) -> str:
-        return CliRunner().invoke(app, arguments, catch_exceptions=False).output
-
-    assert "Semantic tier off" in seam("score", "embedded")
-    assert "Answer in the pages" in " ".join(seam("review", "embedded").split())
+    assert "Semantic tier off" in seam("score", "embedded").output
+    assert "Answer in the pages" in " ".join(seam("review", "embedded").output.split())
     folder = tmp_path / "data/review/embedded"
     answer = {row.item: row.absorbed for row in read_key(folder / "key.csv")}
     for name in ("positives", "blind"):
         rows = read_csv(folder / f"{name}.csv")
         lines = [f"{row['item']},{answer[row['item']]},\n" for row in rows]
         write_text(tmp_path / f"{name}.csv", "item,verdict,note\n" + "".join(lines))
-    printed = seam("review", "embedded", "--verdicts", "positives.csv", "--verdicts", "blind.csv")
+    sheets = ("--verdicts", "positives.csv", "--verdicts", "blind.csv")
+    printed = seam("review", "embedded", *sheets).output
     assert "missed: 0 of 60 (0.0%, 95% interval 0.0% to" in " ".join(printed.split())
     assert "overturned: 0" in printed
     assert (folder / "adjudications.csv").read_text().startswith("model,cluster_id")
@@ -195,20 +188,18 @@ def test_the_command_writes_packets_and_takes_verdicts_back(
     write_text(tmp_path / "positives.csv", overturned)
     seam("review", "embedded", "--verdicts", "positives.csv")
     kept = (folder / "adjudications.csv").read_bytes()
-    with pytest.raises(SeamError, match="Give all answered sheets together"):
-        seam("review", "embedded", "--verdicts", "blind.csv")
+    one = seam("review", "embedded", "--verdicts", "blind.csv")
+    assert "Give all answered sheets together" in str(one.exception)
     assert (folder / "adjudications.csv").read_bytes() == kept != b""
-    with pytest.raises(SeamError, match=r"blind\.csv: holds no verdict yet"):
-        seam("review", "embedded", "--verdicts", str(folder / "blind.csv"))
+    empty = seam("review", "embedded", "--verdicts", folder / "blind.csv")
+    assert "blind.csv: holds no verdict yet" in str(empty.exception)
 
 
 def test_outputs_without_answers_are_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("params.yaml", "dvc.yaml"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "data" / "benchmark", tmp_path / "data" / "benchmark")
+    scratch_project(tmp_path, "data/benchmark/embedded")
     monkeypatch.chdir(tmp_path)
     write_rows(tmp_path / "data/outputs/embedded.jsonl", list[Output]())
-    result = CliRunner().invoke(app, ["score", "embedded"])
+    result = seam("score", "embedded")
     assert "holds no answer" in str(result.exception)

@@ -4,17 +4,16 @@ import re
 from pathlib import Path
 
 import pytest
-from answers import benchmark, labels, outputs
-from browser import chromium
-from hostile import HOSTILE, hostile_specimen
 
 from seam_lib.core.messages import printable
 from seam_lib.read.html import page_html
-from seam_lib.read.specimens import join
+from tests.helpers.answers import benchmark, specimens
+from tests.helpers.browser import chromium
+from tests.helpers.hostile import HOSTILE, hostile_specimen
 
 CASES = benchmark()
 CASE = next(case for case in CASES if case.condition == "newline" and case.genre == "prose")
-SPECIMENS = join("pretended", CASES, outputs(CASES), labels(CASES, outputs(CASES)))
+SPECIMENS = specimens()
 ATTACKS = [hostile_specimen(CASE, name, text) for name, text in HOSTILE.items()]
 
 

@@ -1,5 +1,4 @@
 import pytest
-from answers import MODEL, benchmark, labels, outputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,11 +9,12 @@ from seam_lib.read.specimens import Choice, Specimen, compared, facets, join, op
 from seam_lib.score.returned import Removal, Returned
 from seam_lib.score.scorer import Finding, Reading
 from seam_lib.score.tiers import Verdict
+from tests.helpers.answers import MODEL, benchmark, labels, outputs, specimens
 
 CASES = benchmark()
 OUTPUTS = outputs(CASES)
-LABELS = labels(CASES, OUTPUTS)
-SPECIMENS = join("pretended", CASES, OUTPUTS, LABELS)
+SPECIMENS = specimens()
+LABELS = [s.label for s in SPECIMENS]
 
 
 def specimen(

@@ -11,12 +11,8 @@ import msgspec
 import numpy as np
 import pandas as pd
 import pytest
-from scored import change_params, scored_project
-from standin import edit, lot, serving
-from typer.testing import CliRunner
 
 from seam_lib.analysis import stats
-from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows
@@ -30,6 +26,8 @@ from seam_lib.report.results import (
     planned_contrasts,
 )
 from seam_lib.report.tables import read_panel, run_tables
+from tests.helpers.project import change_params, scored_project, seam
+from tests.helpers.server import departs, first_cut_off, serving, stand_in
 
 #: Conditions of the scratch project: the paper's six and one more.
 OWN = "semantic_tags"
@@ -37,10 +35,10 @@ OWN = "semantic_tags"
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with serving() as url:
+    with serving(first_cut_off, stand_in) as server:
         yield scored_project(
             tmp_path_factory.mktemp("project"),
-            url,
+            f"{server.url}/v1",
             ["first", "second"],
             per_source=3,
             conditions=[*CONDITIONS, OWN],
@@ -63,7 +61,7 @@ def copy(project: Path, tmp_path: Path) -> Path:
 def test_the_rates_are_those_of_the_stand_in(project: Path, result: RunResult) -> None:
     cases = read_benchmark(project / "data" / "benchmark" / "small")
     for row in result.analysis.rates.itertuples():
-        answers = [(edit(c.message), c) for c in cases if c.condition == row.condition]
+        answers = [(stand_in(c.message), c) for c in cases if c.condition == row.condition]
         kept = sum(str(case.afterthought) in answer for answer, case in answers)
         assert (row.k, row.n, row.planned) == (kept, 18, 18), row.condition
     assert set(result.analysis.rates["condition"]) == {*TREATED, OWN}
@@ -100,11 +98,11 @@ def test_a_condition_of_ones_own_is_compared_with_those_of_its_comment(project: 
 
 def test_pairs_with_a_departing_answer_are_left_out(project: Path, result: RunResult) -> None:
     cases = read_benchmark(project / "data" / "benchmark" / "small")
-    departs = {(c.composition_event_id, c.condition) for c in cases if lot(c.message) >= 94}
-    assert departs, "the stand-in cuts no answer off: the test shows nothing"
+    left_out = {(c.composition_event_id, c.condition) for c in cases if departs(c.message)}
+    assert left_out, "the stand-in cuts no answer off: the test shows nothing"
     left = {
         condition: sum(
-            not {(cluster, "clean"), (cluster, condition)} & departs
+            not {(cluster, "clean"), (cluster, condition)} & left_out
             for cluster in comments(cases, "newline")
         )
         for condition in (*TREATED, OWN)
@@ -279,10 +277,10 @@ def test_a_hostile_model_name_is_shown_as_text(result: RunResult) -> None:
 def test_a_benchmark_without_boundary_or_newline_has_a_report(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    with serving() as url:
+    with serving(first_cut_off, stand_in) as server:
         root = scored_project(
             tmp_path_factory.mktemp("two"),
-            url,
+            f"{server.url}/v1",
             ["run"],
             per_source=2,
             conditions=["clean", "blank"],
@@ -296,10 +294,9 @@ def test_the_terminal_shows_rates_contrasts_and_cautions(
 ) -> None:
     monkeypatch.chdir(project)
     write_report(project, result)
-    shown = CliRunner().invoke(app, ["report", "first", "second"], env={"COLUMNS": "100"})
+    shown = seam("report", "first", "second")
     assert shown.exit_code == 0, shown.output
     assert "18 of 18" in shown.output and "newline/boundary" in shown.output
     assert "Holm over 2 runs" in shown.output and "A small sample." in shown.output
     assert "reports/first/report.html" in shown.output
-    both = CliRunner().invoke(app, ["report", "first", "second"], env={"COLUMNS": "120"})
-    assert both.output.count("18 of 18") == 2 * len((*TREATED, OWN))
+    assert shown.output.count("18 of 18") == 2 * len((*TREATED, OWN))

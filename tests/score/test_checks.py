@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from edits import answers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scratch import ROOT
 
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.files import write_rows
 from seam_lib.score.checks import changes, halves, placebo
 from seam_lib.score.returned import extract
 from seam_lib.score.scorer import Reading, score, to_label
+from tests.helpers.answers import answers
+from tests.helpers.project import ROOT
 
 
 def test_the_placebo_tries_every_other_comment_and_finds_coincidences() -> None:

@@ -1,8 +1,6 @@
 """The diagnostics that are reported and never scored."""
 
 import pytest
-from edits import answers
-from scratch import ROOT
 
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.rows import TREATED
@@ -15,6 +13,8 @@ from seam_lib.score.damage import (
     without_markers,
 )
 from seam_lib.score.scorer import score
+from tests.helpers.answers import answers
+from tests.helpers.project import ROOT
 
 
 @pytest.mark.parametrize(

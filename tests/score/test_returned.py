@@ -3,11 +3,11 @@
 import time
 
 import pytest
-from edits import SHAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seam_lib.score.returned import TEXT_STEPS, extract, fences, merged, paragraphs
+from tests.helpers.answers import SHAPES
 
 # genre, response, what must be gone (None: nothing, the response stays byte for byte), what stays.
 WORKED = [

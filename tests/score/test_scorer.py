@@ -5,15 +5,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from edits import answers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scratch import ROOT
-from typer.testing import CliRunner
 
 from seam_lib.analysis.labels import read_labels
 from seam_lib.build.comments import read_pools
-from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows
@@ -28,6 +24,8 @@ from seam_lib.score.scorer import (
     to_label,
     unusable,
 )
+from tests.helpers.answers import answers
+from tests.helpers.project import ROOT, seam
 
 POOLS = read_pools(ROOT / "data" / "comments.yaml")
 COMMENTS = [*POOLS.casual, *(comment for pool in POOLS.native.values() for comment in pool)]
@@ -161,10 +159,10 @@ def test_an_answer_to_no_case_is_an_error(cases: list[Case]) -> None:
         score(cases, [Output(case_id="nowhere:1", model="m", response="x")])
 
 
-def seam(*arguments: object) -> str:
-    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
+def printed_by(*arguments: object) -> str:
+    done = seam(*arguments)
+    assert done.exit_code == 0, done.output
+    return done.output
 
 
 def test_the_release_s_rows_are_scored_without_a_run(
@@ -180,7 +178,7 @@ def test_the_release_s_rows_are_scored_without_a_run(
     write_rows(tmp_path / "outputs.jsonl", rows)
     write_rows(tmp_path / "outputs.traces.jsonl", [{"anything": 1}])
     files = ["--cases", "cases.jsonl", "--outputs", "outputs.jsonl", "--labels", "labels.jsonl"]
-    printed = seam("score", *files)
+    printed = printed_by("score", *files)
     assert "Semantic tier off" in printed
     assert "10 labels for 10 planned" in " ".join(printed.split())
     labels = list(read_rows(tmp_path / "labels.jsonl", Label))
@@ -188,7 +186,7 @@ def test_the_release_s_rows_are_scored_without_a_run(
     assert read_labels(tmp_path / "labels.jsonl").models == ("m",)
     first = (tmp_path / "labels.jsonl").read_bytes()
     meta = provenance_path(tmp_path / "labels.jsonl").read_bytes()
-    seam("score", *files)
+    printed_by("score", *files)
     assert (tmp_path / "labels.jsonl").read_bytes() == first
     assert provenance_path(tmp_path / "labels.jsonl").read_bytes() == meta
 
@@ -232,7 +230,7 @@ def files(cases: list[Case], tmp_path: Path) -> list[str]:
 
 
 def test_a_label_explains_itself(cases: list[Case], files: list[str]) -> None:
-    printed = seam("score", *files, "--explain", cases[2].id)
+    printed = printed_by("score", *files, "--explain", cases[2].id)
     assert "label: absorbed (lexical_witness)" in printed
     assert f"evidence: {(cases[2].witness_tokens or [''])[0]}" in printed.lower()
     assert "treated: removed as sentence: # I removed the line." in printed
@@ -248,13 +246,13 @@ def test_a_label_explains_itself(cases: list[Case], files: list[str]) -> None:
 def test_changed_labels_are_read_before_they_are_believed(
     cases: list[Case], files: list[str]
 ) -> None:
-    seam("score", *files)
-    assert "0 labels differ." in seam("score", *files, "--diff", files[-1])
+    printed_by("score", *files)
+    assert "0 labels differ." in printed_by("score", *files, "--diff", files[-1])
     labels = list(read_rows(Path(files[-1]), Label))
     labels[0].absorbed, labels[0].tier = False, None
     old = Path(files[-1]).with_name("old.jsonl")
     write_rows(old, labels[:-1])
-    printed = seam("score", *files, "--diff", old)
+    printed = printed_by("score", *files, "--diff", old)
     assert "old: not absorbed" in printed
     assert "new: absorbed (lexical_witness)" in printed
     assert "old: no label" in printed
@@ -275,12 +273,12 @@ def test_wrong_arguments_say_what_to_give(
     arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    result = CliRunner().invoke(app, ["score", *arguments])
+    result = seam("score", *arguments)
     assert isinstance(result.exception, SeamError)
     assert message in str(result.exception)
 
 
 def test_explaining_an_unknown_or_clean_case_says_so(cases: list[Case], files: list[str]) -> None:
     for case_id, message in [("nowhere", "no such case"), (cases[0].id, "no treated response")]:
-        result = CliRunner().invoke(app, ["score", *files, "--explain", case_id])
+        result = seam("score", *files, "--explain", case_id)
         assert message in str(result.exception)

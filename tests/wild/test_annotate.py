@@ -4,11 +4,11 @@ import json
 import re
 
 import pytest
-from browser import chromium
 
 from seam_lib.wild.annotate import Sampled, page
 from seam_lib.wild.audit import read_answers
 from seam_lib.wild.judge import BUDGET, ELISION
+from tests.helpers.browser import chromium
 
 HOSTILE = (
     "</script><script>document.title='pwned'</script><img src=x onerror=\"document.title='pwned'\">"

@@ -7,11 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
-from wild_project import ROOT, wild_project
 
 from seam_lib.analysis import stats
-from seam_lib.cli import app
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows
 from seam_lib.core.params import load_params
@@ -30,6 +27,7 @@ from seam_lib.wild.audit import (
     write_tables,
 )
 from seam_lib.wild.screen import screen
+from tests.helpers.project import ROOT, seam, wild_project
 
 PUBLISHED = read_tables(ROOT / "data" / "published" / "agreement.csv")
 POOL = pd.read_csv(ROOT / "data" / "published" / "occurrence.csv", index_col="quantity")["count"]
@@ -180,14 +178,14 @@ def test_the_sample_is_seeded_random_and_without_text(judged):
     assert sample == draw_sample(judged, wild)
     places = [row.id for row in sample.values()]
     assert places != sorted(places)
-    assert CliRunner().invoke(app, ["wild", "sample"]).exit_code == 0
+    assert seam("wild", "sample").exit_code == 0
     table = pd.read_csv(wild.folder(judged) / "sample.csv")
     assert list(table.columns) == HEAD.split(",")[:6]
     assert table["hash"].tolist() == [row.hash for row in sample.values()]
 
 
 def test_the_page_is_written_where_git_does_not_look(judged):
-    done = CliRunner().invoke(app, ["wild", "annotate"])
+    done = seam("wild", "annotate")
     assert done.exit_code == 0
     assert done.stdout == "runs/wild/annotate-synthetic.html\n"
     html = (judged / "runs" / "wild" / "annotate-synthetic.html").read_text(encoding="utf-8")
@@ -207,7 +205,7 @@ def test_two_files_become_agreement_and_an_estimate(judged):
             "B": ["true,true"] * 5 + ["true,false"] + ["true,true", "false,"],
         }.items()
     ]
-    done = CliRunner().invoke(app, ["wild", "audit", *map(str, files)])
+    done = seam("wild", "audit", *files)
     assert done.exit_code == 0
     assert "| genuine | 8 | raw | 0.88 |" in done.stdout
     assert "| artifact_first | 6 | raw | 0.83 |" in done.stdout
@@ -221,7 +219,7 @@ def test_two_files_become_agreement_and_an_estimate(judged):
 
 def test_files_about_another_sample_are_refused(judged):
     path = answers(judged / "A.csv", row(1, "false,"))
-    done = CliRunner().invoke(app, ["wild", "audit", str(path), str(path)])
+    done = seam("wild", "audit", path, path)
     assert isinstance(done.exception, SeamError)
     assert "wild-001 of annotator A1 is not in the sample of 'synthetic'" in str(done.exception)
 
@@ -239,6 +237,6 @@ def test_an_unfinished_file_is_refused(judged):
 
 def test_every_command_explains_itself():
     for command in ("screen", "judge", "sample", "annotate", "audit"):
-        done = CliRunner().invoke(app, ["wild", command, "--help"])
+        done = seam("wild", command, "--help")
         assert done.exit_code == 0
         assert len(done.stdout.splitlines()) > 5

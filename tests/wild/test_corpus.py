@@ -1,7 +1,6 @@
 """Reading corpora: first user turns, and everything that is wrong with real files."""
 
 import json
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -13,8 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from minihub import Handler, hub, serving
-from wild_project import PLAIN, ROOT, conversation, wild_project, write_parquet
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import CorpusParams
@@ -26,6 +23,9 @@ from seam_lib.wild.corpus import (
     read_turns,
     shards,
 )
+from tests.helpers.hub import hub
+from tests.helpers.project import PLAIN, conversation, environment, wild_project, write_parquet
+from tests.helpers.server import Handler, listening
 
 ROWS = [
     {
@@ -295,27 +295,21 @@ def fetch(root: Path, endpoint: str) -> subprocess.CompletedProcess[str]:
         "try: print(*[path.name for path in shards(Path.cwd(), corpus)])\n"
         "except SeamError as error: print(error)"
     )
-    places = {"HF_ENDPOINT": endpoint, "HF_HOME": str(root / "cache"), "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=root,
-        env=os.environ | places,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    places = {"HF_ENDPOINT": endpoint, "HF_HOME": str(root / "cache")}
+    command, env = [sys.executable, "-c", program], environment(**places)
+    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True)
 
 
 def test_a_hub_corpus_is_downloaded_whole_and_once(tmp_path):
     data = write_parquet(tmp_path / "x.parquet", ROWS).read_bytes()
-    with serving(hub({"lab/chats": {"x.parquet": data, "README.md": b"hello"}})) as endpoint:
+    with listening(hub({"lab/chats": {"x.parquet": data, "README.md": b"hello"}})) as endpoint:
         assert fetch(tmp_path, endpoint).stdout == "x.parquet\n"
     assert (tmp_path / "chats" / "x.parquet").read_bytes() == data
     assert fetch(tmp_path, "http://127.0.0.1:9").stdout == "x.parquet\n"
 
 
 def test_a_gated_corpus_says_what_to_do_and_an_absent_hub_as_well(tmp_path):
-    with serving(Gated) as endpoint:
+    with listening(Gated) as endpoint:
         said = fetch(tmp_path, endpoint).stdout
     assert said.startswith("lab/chats is gated: accept its terms") and "HF_TOKEN" in said
     said = fetch(tmp_path, "http://127.0.0.1:9").stdout

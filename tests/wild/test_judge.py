@@ -1,16 +1,12 @@
 """The judge: prompts, strict verdicts, nothing asked twice, nothing of a message handed on."""
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 import pytest
-from minihub import Handler, serving
-from typer.testing import CliRunner
-from wild_project import wild_project
 
-from seam_lib.cli import app
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows
 from seam_lib.core.params import WildParams, load_params
@@ -29,29 +25,28 @@ from seam_lib.wild.judge import (
     read_again,
 )
 from seam_lib.wild.screen import screen
+from tests.helpers.project import seam, wild_project
+from tests.helpers.server import Server, serving
 
 YES = '{"genuine": true, "confidence": 0.9, "genre": "code", "reason": "pasted code, then a wish"}'
 NO = YES.replace("true", "false")
 ASKED = 12
 
 
-def judging(answer: Callable[[int], str | int], prompts: list[str]) -> type[Handler]:
-    """An OpenAI-compatible server; `answer` maps the number of a call to a text or a status."""
+@contextmanager
+def judging(say: Callable[[int], str | int]) -> Iterator[Server]:
+    """A judge; `say` maps the number of a call to a text or a status."""
 
-    class Judge(Handler):
-        def do_POST(self) -> None:  # noqa: N802
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            prompts.append(body["messages"][0]["content"])
-            said = answer(len(prompts))
-            if isinstance(said, int):
-                return self.send(
-                    b'{"error": {"message": "no"}}', said, Content_Type="application/json"
-                )
-            choice = {"message": {"content": said}, "finish_reason": "stop"}
-            reply = {"model": body["model"], "choices": [choice]}
-            return self.send(json.dumps(reply).encode(), Content_Type="application/json")
+    def script(body: object, seen: int) -> str:
+        said = say(len(server.bodies))
+        return str(said) if isinstance(said, int) else "ok"
 
-    return Judge
+    with serving(script, lambda message: str(say(len(server.bodies)))) as server:
+        yield server
+
+
+def prompts(server: Server) -> list[str]:
+    return [body["messages"][0]["content"] for body in server.bodies]
 
 
 def project(root: Path, address: str = "http://127.0.0.1:9", **wild: object) -> WildParams:
@@ -72,11 +67,10 @@ def project(root: Path, address: str = "http://127.0.0.1:9", **wild: object) -> 
     return params
 
 
-def run(root: Path, answer: Callable[[int], str | int], **wild: object) -> tuple[Counts, list[str]]:
+def run(root: Path, say: Callable[[int], str | int], **wild: object) -> tuple[Counts, list[str]]:
     """Judge with a server that answers so; gives the counts and the prompts it saw."""
-    prompts: list[str] = []
-    with serving(judging(answer, prompts)) as address:
-        return judge(prepare(root, project(root, address, **wild))), prompts
+    with judging(say) as server:
+        return judge(prepare(root, project(root, server.url, **wild))), prompts(server)
 
 
 def judgements(root: Path) -> list[Judgement]:
@@ -84,12 +78,12 @@ def judgements(root: Path) -> list[Judgement]:
 
 
 def test_every_candidate_is_asked_once_with_its_message(tmp_path):
-    tally, prompts = run(tmp_path, lambda call: YES if call % 2 else NO)
+    tally, asked = run(tmp_path, lambda call: YES if call % 2 else NO)
     assert tally == Counts(genuine=6, not_genuine=6, unparseable=0, missing=0, stopped=None)
     wild = load_params(tmp_path).wild
     rows = judgements(tmp_path)
     texts = read_again(tmp_path, wild, rows)
-    assert {prompt.split(f"\n{FENCE}\n")[1] for prompt in prompts} == {
+    assert {prompt.split(f"\n{FENCE}\n")[1] for prompt in asked} == {
         elide(text) for text in texts.values()
     }
     assert [row.genre for row in rows] == ["code"] * ASKED
@@ -105,12 +99,12 @@ def test_answers_that_cannot_be_parsed_are_counted_and_never_negative(tmp_path):
 
 
 def test_what_failed_is_missing_and_asked_again_and_nothing_else_is(tmp_path):
-    tally, prompts = run(tmp_path, lambda call: 500 if call in (2, 5) else YES)
-    assert (tally.genuine, tally.missing, len(prompts)) == (ASKED - 2, 2, ASKED)
+    tally, asked = run(tmp_path, lambda call: 500 if call in (2, 5) else YES)
+    assert (tally.genuine, tally.missing, len(asked)) == (ASKED - 2, 2, ASKED)
     assert len(judgements(tmp_path)) == ASKED - 2
     tally, again = run(tmp_path, lambda _: NO)
     assert (tally.genuine, tally.not_genuine, tally.missing) == (ASKED - 2, 2, 0)
-    assert sorted(again) == sorted((prompts[1], prompts[4]))
+    assert sorted(again) == sorted((asked[1], asked[4]))
 
 
 def test_with_all_judgements_there_neither_traces_nor_a_model_are_needed(tmp_path):
@@ -124,12 +118,11 @@ def test_with_all_judgements_there_neither_traces_nor_a_model_are_needed(tmp_pat
 
 def test_another_judge_is_asked_anew(tmp_path):
     run(tmp_path, lambda _: YES)
-    prompts: list[str] = []
-    with serving(judging(lambda _: NO, prompts)) as address:
-        wild = project(tmp_path, address)
+    with judging(lambda _: NO) as server:
+        wild = project(tmp_path, server.url)
         other = msgspec.structs.replace(wild.judge, model="lab/other")
         judge(prepare(tmp_path, msgspec.structs.replace(wild, judge=other)))
-    assert len(prompts) == ASKED
+    assert len(server.bodies) == ASKED
     assert {(row.judge, row.genuine) for row in judgements(tmp_path)} == {("lab/other", False)}
 
 
@@ -161,12 +154,11 @@ def test_a_changed_corpus_is_refused(tmp_path):
         read_again(tmp_path, wild, [changed])
 
 
-def test_the_command_says_what_is_left_and_fails_until_it_is_done(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with serving(judging(lambda call: 400 if call == 1 else YES, [])) as address:
-        project(tmp_path, address)
-        first = CliRunner().invoke(app, ["wild", "judge"])
-        second = CliRunner().invoke(app, ["wild", "judge"])
+def test_the_command_says_what_is_left_and_fails_until_it_is_done(tmp_path):
+    with judging(lambda call: 400 if call == 1 else YES) as server:
+        project(tmp_path, server.url)
+        first = seam("wild", "judge", cwd=tmp_path)
+        second = seam("wild", "judge", cwd=tmp_path)
     assert (first.exit_code, second.exit_code) == (1, 0)
     assert "11 genuine, 0 not, 0 unparseable (excluded), 1 missing" in first.stdout
     assert "12 genuine, 0 not, 0 unparseable (excluded), 0 missing" in second.stdout

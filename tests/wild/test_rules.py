@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from wild_project import ROOT
 
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.wild import rules
@@ -22,6 +21,7 @@ from seam_lib.wild.rules import (
     turns_to_assistant,
 )
 from seam_lib.wild.synthetic import labelled
+from tests.helpers.project import ROOT
 
 CODE = """\
 import csv

@@ -15,7 +15,6 @@ from pathlib import Path
 import msgspec
 import pandas as pd
 import pytest
-from wild_project import PLAIN, ROOT, conversation, wild_project, write_parquet
 
 from seam_lib.cli import main
 from seam_lib.core.errors import SeamError
@@ -28,6 +27,15 @@ from seam_lib.wild.corpus import read_messages, shards
 from seam_lib.wild.dedupe import Copy
 from seam_lib.wild.rules import KINDS, REASONS
 from seam_lib.wild.screen import screen
+from tests.helpers.project import (
+    PLAIN,
+    ROOT,
+    SEAM,
+    conversation,
+    environment,
+    wild_project,
+    write_parquet,
+)
 
 OUTPUTS = ("candidates.jsonl", "screen.csv")
 
@@ -127,10 +135,8 @@ def test_a_killed_screen_goes_on_at_the_shard_where_it_stopped(screened, tmp_pat
     expected = outputs(*screened)
     wild = wild_project(tmp_path / "killed", rows=1_000, shards=4)
     root = tmp_path / "killed"
-    command = [sys.executable, "-c", "from seam_lib.cli import main; main()", "wild", "screen"]
-    process = subprocess.Popen(
-        command, cwd=root, env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True
-    )
+    command = [*SEAM, "wild", "screen"]
+    process = subprocess.Popen(command, cwd=root, env=environment(), start_new_session=True)
     while not results(root) and process.poll() is None:
         time.sleep(0.002)
     os.killpg(process.pid, signal.SIGKILL)
@@ -281,9 +287,8 @@ def test_a_corpus_without_a_word_of_english_is_an_error(tmp_path):
 
 def test_workers_end_with_a_killed_screen(tmp_path):
     wild_project(tmp_path, rows=8_000, shards=4, workers=2)
-    command = [sys.executable, "-c", "from seam_lib.cli import main; main()", "wild", "screen"]
     process = subprocess.Popen(
-        command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE
+        [*SEAM, "wild", "screen"], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE
     )
     while not results(tmp_path) and process.poll() is None:
         time.sleep(0.002)

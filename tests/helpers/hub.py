@@ -1,52 +1,17 @@
-"""Two real servers on 127.0.0.1: a small hub that `datasets` reads from, and the posts' API."""
+"""Handlers for `listening`: a small hub that `datasets` reads from, and the posts' API."""
 
 import io
 import json
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
 import pyarrow as pa
 import pyarrow.json
 import pyarrow.parquet
 
+from tests.helpers.server import Handler
+
 COMMIT = "a" * 40
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Sends bytes, whole or by range, and stays silent about it."""
-
-    def log_message(self, format: str, *arguments: Any) -> None:
-        pass
-
-    def send(self, data: bytes, status: int = 200, **headers: str) -> None:
-        if status == 200 and (span := self.headers.get("Range")):
-            start, _, end = span.removeprefix("bytes=").partition("-")
-            total, status = len(data), 206
-            data = data[int(start) : int(end or total) + 1]
-            last = int(start) + len(data) - 1
-            headers["Content-Range"] = f"bytes {start}-{last}/{total}"
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(data)), **headers}.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
-
-
-@contextmanager
-def serving(handler: type[Handler]) -> Iterator[str]:
-    """Serve until the block ends; gives the address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def parquet(rows: bytes) -> bytes:
@@ -60,7 +25,16 @@ def hub(datasets: dict[str, dict[str, bytes]]) -> type[Handler]:
     """A hub of datasets, each a mapping of path to content; as much of its API as is asked for."""
 
     class Hub(Handler):
-        def do_GET(self) -> None:
+        def send(self, data: bytes, status: int = 200, **headers: str) -> None:
+            if status == 200 and (span := self.headers.get("Range")):
+                start, _, end = span.removeprefix("bytes=").partition("-")
+                total, status = len(data), 206
+                data = data[int(start) : int(end or total) + 1]
+                last = int(start) + len(data) - 1
+                headers["Content-Range"] = f"bytes {start}-{last}/{total}"
+            super().send(data, status, **headers)
+
+        def do_GET(self) -> None:  # noqa: N802
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             path = urlsplit(self.path).path
             for name, files in datasets.items():
@@ -90,10 +64,10 @@ def api(answer: Callable[[str, dict[str, str]], tuple[int, bytes]]) -> type[Hand
     """An API whose answer to (path, query) is a status and a body."""
 
     class Api(Handler):
-        def do_GET(self) -> None:
+        def do_GET(self) -> None:  # noqa: N802
             url = urlsplit(self.path)
             query = {key: values[0] for key, values in parse_qs(url.query).items()}
             status, body = answer(url.path, query)
-            self.send(body, status, Content_Type="application/json")
+            self.send(body, status)
 
     return Api
