@@ -135,7 +135,7 @@ def test_an_unknown_run_is_explained_without_a_traceback(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert "no run 'nobody', but: trial" in capsys.readouterr().err
+    assert "no run 'nobody'; the runs are: trial" in capsys.readouterr().err
 
 
 def test_ctrl_c_ends_with_counts_and_the_command_to_go_on(project: Path) -> None:

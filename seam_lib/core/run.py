@@ -1,4 +1,4 @@
-"""A run: its name, its settings, and where its files lie."""
+"""A run: its name, its settings, and where its files are."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from seam_lib.core.rows import Case
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A run's name, its settings, and where its files lie."""
+    """A run's name, its settings, and where its files are."""
 
     name: str
     settings: RunParams
@@ -19,13 +19,13 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def home(self) -> str:
-        """Where its settings are changed, in words."""
+        """Where its settings can be changed, for messages."""
         trial = is_trial(self.name)
         return f"{TRIED}/{self.name}.yaml" if trial else f"runs.{self.name} of params.yaml"
 
     @property
     def command(self) -> str:
-        """What asks it on, in words."""
+        """The command that continues it, for messages."""
         return "the same `seam try`" if is_trial(self.name) else f"seam infer {self.name}"
 
     @property
@@ -58,8 +58,8 @@ def load_run(root: Path, name: str) -> Run:
     runs = load_params(root).runs
     if name not in runs:
         raise SeamError(
-            f"there is no run {name!r}, but: {', '.join(sorted(runs)) or 'none'}. Add it to "
-            f"params.yaml below `runs:` with benchmark, provider and model, or use `seam try`."
+            f"there is no run {name!r}; the runs are: {', '.join(sorted(runs)) or 'none'}. Add it "
+            f"to params.yaml below `runs:` with benchmark, provider and model, or use `seam try`."
         )
     return Run(name, runs[name], root)
 
