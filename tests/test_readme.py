@@ -39,6 +39,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 INSTEAD = [
     (r"make (\w+)", r"make -n \1", "minutes and downloads; its recipe is the other tests' subject"),
     (r"source \.venv/bin/activate", "true", "the tests run in such an environment"),
+    (r"dvc repro", "dvc repro --dry", "executes every stage: test_verify.py does"),
     (r"seam verify", "seam verify --help", "executes every stage: test_verify.py does"),
     (r"dvc repro report@(\S+)", r"seam infer \1; seam score \1", "executes four notebooks"),
     (r"vllm serve .*", "true", "needs vLLM; the stand-in answers in its place"),
@@ -179,9 +180,9 @@ def test_the_figures_caption_follows_from_the_labels() -> None:
     newline = [100 * r["rate"] for r in statistics["rates"] if r["condition"] == "newline"]
     text = " ".join(README.split())
     assert f"Each line is one of the paper's {len(newline)} models." in text
-    assert f"absorbed in {min(newline):.1f}% to {max(newline):.1f}% of the examples" in text
+    assert f"absorbed in {min(newline):.1f}% to {max(newline):.1f}% of the clusters" in text
     clusters = (ROOT / "data" / "published" / "clusters.csv").read_text(encoding="utf-8")
-    assert f"happens: {len(clusters.splitlines()) - 1} examples" in text
+    assert f"happens: {len(clusters.splitlines()) - 1} clusters" in text
 
     def better(a: str, b: str) -> int:
         rows = (
@@ -198,11 +199,15 @@ def test_the_size_of_a_run_is_the_benchmarks() -> None:
         benchmark="embedded", provider="openai", model="any", price_in=1.0, price_out=5.0
     )
     plan = forecast(settings, load_cases(Run("any", settings, ROOT)), [])
-    size = f"{plan.calls} calls, about {plan.input_tokens // 1000},000 tokens in and "
-    cost = f"million tokens about ${plan.usd:.2f}, and about {timespan(plan.seconds)} at "
-    text = " ".join(README.split())
-    assert f"{size}{plan.output_tokens // 1000},000 out" in text
-    assert f"{cost}{plan.speed:.0f} tokens a second and {settings.concurrency} calls at" in text
+    speed = f"{plan.speed:.0f} tokens per second and {settings.concurrency} calls at once"
+    for what, value in {
+        "calls": f"{plan.calls}",
+        "tokens in": f"about {plan.input_tokens // 1000},000",
+        "tokens out, without hidden reasoning": f"about {plan.output_tokens // 1000},000",
+        "cost at 1 US dollar per million tokens in and 5 out": f"about ${plan.usd:.2f}",
+        f"time at {speed}": f"about {timespan(plan.seconds)}",
+    }.items():
+        assert f"| {what} | {value} |" in README
 
 
 def test_the_embedded_packages_are_those_of_the_extra() -> None:
