@@ -43,7 +43,7 @@ def main() -> None:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        fail("the disk is full. Free some space, then start again: finished work is kept.")
+        fail("the disk is full. Make room, then start again: finished work is kept.")
 
 
 def fail(message: str) -> NoReturn:

@@ -42,7 +42,9 @@ def verify(
     different = sum(line.verdict != "same" for line in lines)
     typer.echo(f"{len(lines) - different} outputs reproduced byte for byte.")
     if any(line.verdict == "not in dvc.yaml" for line in lines):
-        typer.echo("A stage that is not in dvc.yaml was renamed or removed: delete it in dvc.lock.")
+        typer.echo(
+            "A stage that is not in dvc.yaml was renamed or removed: delete its entry in dvc.lock."
+        )
     if different:
         typer.echo(
             f"{different} differ. If you meant the change, run `dvc repro`; if not, `git checkout`."
