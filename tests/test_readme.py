@@ -1,7 +1,7 @@
 """The README and the pages of docs/: every command runs, every number follows, every link leads.
 
 A page is followed from top to bottom in a copy of the project, as its reader would: `yaml` blocks
-go into params.yaml, the `python` block becomes rule.py, and the lines of `sh` blocks are run.
+go into params.yaml, the `python` block becomes a condition, and the lines of `sh` blocks are run.
 """
 
 import csv
@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,7 +92,7 @@ def test_a_reader_gets_through(
         if language == "yaml":
             put_into_params(project, yaml.safe_load(text), server)
         elif language == "python":
-            (project / "rule.py").write_text(text, encoding="utf-8")
+            (project / "data" / "conditions" / "rule.py").write_text(text, encoding="utf-8")
         elif language != "text":  # a message, to be read
             assert language == "sh", f"{page.name}: what is a reader to do with {language}?"
             for command in commands(text):
@@ -229,6 +230,21 @@ def test_every_field_of_a_row_is_explained(row: str) -> None:
     cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
     assert sorted(named) == sorted(f.name for f in msgspec.structs.fields(getattr(row_types, row)))
+
+
+def test_the_readme_draws_every_stage() -> None:
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    drawing = next(t for _, t in blocks(ROOT / "README.md") if "infer@RUN" in t)
+    names = {f"{name}@RUN" if "foreach" in stage else name for name, stage in stages.items()}
+    assert names <= set(drawing.split())
+
+
+def test_the_design_shows_the_floors_as_they_are() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = project["tool"]["importlinter"]["contracts"]
+    plan = next(t for language, t in blocks(ROOT / "docs" / "design.md") if language == "text")
+    floors = [re.split(r"\s{2,}", line)[0].split(", ") for line in plan.splitlines()]
+    assert floors == [layer.split(" | ") for layer in contract["layers"]]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -1,21 +1,11 @@
-r"""How a message is put together: task heads, conditions, tags (paper, Section 3.2, Appendix C).
+"""How a message is put together: task heads, conditions, tags (paper, Section 3.2, Appendix C).
 
 A message is a sequence of parts. A part with an origin, typed or pasted, becomes a segment; a plain
 string between them (line breaks, tags) does not. Offsets are counted while the parts are joined, so
 a segment always fits its message.
 
-A condition of your own is a function like those below, in a file of the folder `build.plugins`
-(data/conditions)::
-
-    from seam_lib.build.conditions import condition, join, pasted, typed
-    from seam_lib.core.rows import Composed
-
-    @condition("rule", comment="casual")
-    def rule(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
-        return join(
-            typed("task_instruction", head), "\n\n", pasted(artifact),
-            "\n\n---\n\n", typed("afterthought", comment),
-        )
+A condition of your own is a function like those below, in a file in the folder `build.plugins`
+(data/conditions); docs/conditions.md shows one.
 """
 
 import hashlib

@@ -68,7 +68,7 @@ def tokens(text: str) -> Iterator[Number]:
     """Every number of a text, in figures or words, section by section.
 
     Args:
-        text: The paper's text, one heading a line.
+        text: The paper's text, each heading on its own line.
 
     Yields:
         The numbers in order, without claim and kind.

@@ -148,7 +148,7 @@ def label_rows(data: Published) -> Recomputed:
     """How many label rows a case has, and how many labels a model has."""
     frame: pd.DataFrame = data.labels().frame
     per_case = frame.groupby(["model", "cluster_id", "condition"]).size()
-    values: dict[str, Value] = {"rows a case": int(per_case.max())}
+    values: dict[str, Value] = {"rows per case": int(per_case.max())}
     rows = frame.groupby("model").size().reset_index(name="labels")
     return Recomputed(values, f"{len(frame)} labels of as many cases", rows)
 

@@ -155,7 +155,7 @@ def may_hold_seam(texts: pa.Array) -> pa.Array:
         break near the end.
     """
     long_enough = pc.greater_equal(pc.binary_length(texts), MIN_REGION + MIN_TAIL)
-    # At most 4 bytes a character; more than 50 trailing spaces could hide the line break.
+    # At most 4 bytes per character; more than 50 trailing spaces could hide the line break.
     ends = pc.binary_slice(texts, -4 * MAX_TAIL - 60, None)
     broken = pc.match_substring_regex(ends, r"\n\s*\S|\s{50}$")
     fenced = pc.match_substring_regex(texts, "```")  # ten times as fast as match_substring
