@@ -121,7 +121,7 @@ def _messages(case: Case) -> list[ChatMessage]:
 
 
 def _output(case: Case, model: str, answer: ModelOutput) -> Output:
-    """The answer as one of our rows, with the reason if it cannot be scored."""
+    """The answer as a row of ours; what cannot be scored says why."""
     reason = CUT_OFF.get(answer.stop_reason, answer.stop_reason)
     error = answer.error or unusable_reason(answer.completion, reason)
     return Output(
@@ -227,7 +227,7 @@ def absorption(nli: str = "off") -> Scorer:
 
 
 def _told(finding: Finding) -> str:
-    """A finding in words, with the evidence as code, since a response may contain markup."""
+    """A finding in words, with the evidence as code: a response is no markup."""
     name, verdict = finding.case.condition, finding.verdict
     if verdict is None:
         return f"**{name}**: not absorbed"

@@ -1,8 +1,8 @@
 """A trial: from a model's name to a run that every other command knows.
 
-A trial is a run like those of params.yaml, except for where its settings are kept:
-data/runs/try-NAME.yaml. No file called try-* is tracked, so trying a model changes nothing that the
-project's own pipeline reads.
+A trial is a run like those of params.yaml, but for where it is written down: its settings lie in
+data/runs/try-NAME.yaml, and no file called try-* is tracked. So trying a model changes nothing
+that the project's own pipeline reads.
 """
 
 import re
@@ -38,8 +38,8 @@ def plan_trial(
         name: What to call it; by default after the model.
 
     Raises:
-        SeamError: A setting is unknown or of a wrong type, the limit is smaller than a cluster, the
-            trial has answers from other settings, or the model's name is close to that of a run.
+        SeamError: A setting is unknown or of a wrong type, the limit holds no cluster, the trial
+            has answers of other settings, or the model's name is nearly that of a run.
     """
     params = load_params(root)
     called = trial_name(name or model)
@@ -68,7 +68,7 @@ def trial_name(model: str) -> str:
     """A model's name as a file name, such as try-llama-3.1-8b for meta/Llama-3.1-8B."""
     plain = re.sub(r"[^a-z0-9.]+", "-", model.rsplit("/", 1)[-1].lower()).strip("-.")
     if not plain:
-        raise SeamError(f"{model!r} cannot be made into a file name. Choose one with --name.")
+        raise SeamError(f"{model!r} gives no name for files. Choose one with --name.")
     return TRIAL + plain.removeprefix(TRIAL)
 
 

@@ -150,6 +150,6 @@ def test_ctrl_c_ends_with_counts_and_the_command_to_go_on(project: Path) -> None
         process.send_signal(signal.SIGINT)
         text, _ = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "interrupted; every finished answer is saved" in text
+    assert "interrupted; every finished answer is on record" in text
     assert "8 of 12 cases have no answer yet" in text
     assert len(read_traces(run.traces)) == 4

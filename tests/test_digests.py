@@ -177,5 +177,5 @@ def test_a_file_of_another_benchmark_is_refused(tmp_path: Path, field: str) -> N
     def change(rows: list[dict[str, Any]]) -> None:
         rows[0][field] = "other"
 
-    with pytest.raises(SeamError, match="'other' is not one of"):
+    with pytest.raises(SeamError, match="'other' is none of"):
         read_release([release(tmp_path, change)])

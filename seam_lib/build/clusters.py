@@ -218,7 +218,7 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
         The folder written: one file of cases per licence partition, and README.md.
 
     Raises:
-        SeamError: A row, a condition or a cluster is wrong; no file has changed then.
+        SeamError: A row, a condition or a cluster is not as it must be; no file has changed then.
     """
     wanted = conditions(params.conditions, root / params.plugins)
     pools = read_pools(root / "data" / "comments.yaml")
@@ -234,9 +234,9 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
 
 
 def source_items(root: Path, params: BuildParams, name: str) -> Iterator[Item]:
-    """A source's items: all of our own file, or those of the hub's first rows.
+    """A source's items: all that our own file has, or the first rows of the hub's.
 
-    Only items from the hub get an address: our own texts are published nowhere else.
+    Only the latter get an address, since nobody else publishes the former.
     """
     source = ADAPTERS[name]
     if params.source == "files":

@@ -72,7 +72,7 @@ class Deck:
         """Deal the next comment that occurs in none of the texts.
 
         Args:
-            cluster_id: For the error.
+            cluster_id: Named if no comment is left.
             texts: The cluster's artifact, reference and task head.
 
         Raises:

@@ -1,7 +1,7 @@
-"""The paper's benchmark: reading a copy of it, recomposing its messages, comparing digests.
+"""The paper's benchmark: reading a copy of it, composing its messages anew, comparing digests.
 
-A case id ends in the first 12 hex digits of its message's SHA-256, so two messages can be compared
-without their texts.
+A case id ends in the first 12 hex digits of its message's SHA-256, so two messages are compared
+without either text.
 """
 
 import hashlib
@@ -40,13 +40,13 @@ def question_ids(digests: Digests) -> list[int]:
 
 
 class Comparison(NamedTuple):
-    """How far a benchmark agrees with the release.
+    """How a benchmark agrees with the release.
 
     Attributes:
         same: Identical messages by (source, condition).
         published: Published messages by (source, condition).
         missing: Published clusters that the benchmark lacks.
-        changed: For each cluster with a different message, the conditions in which it differs.
+        changed: For each cluster with another message, the conditions in which it differs.
     """
 
     same: Counter[tuple[str, str]]
@@ -77,12 +77,12 @@ def compare_digests(cases: Iterable[Case], digests: Digests) -> Comparison:
 
 
 def read_release(files: Iterable[Path]) -> list[Case]:
-    """Read benchmark files and put their cases in our order.
+    """Read benchmark files, whatever their order, as cases in ours.
 
-    Fields that `Case` does not have are kept in its `extra`.
+    Fields that a case does not know are kept in its `extra`.
 
     Raises:
-        SeamError: A line is not a case, or a source, condition or partition is not the paper's.
+        SeamError: A line is not a case, or a source, condition or partition is none of the paper's.
     """
     cases = []
     for file in files:
@@ -96,21 +96,21 @@ def read_release(files: Iterable[Path]) -> list[Case]:
             ):
                 if value not in known:
                     raise SeamError(
-                        f"{file}: {case.id}: {value!r} is not one of {', '.join(known)}. Import "
-                        "files of the paper's benchmark only."
+                        f"{file}: {case.id}: {value!r} is none of {', '.join(known)}. Import files "
+                        "of the paper's benchmark only."
                     )
             cases.append(case)
     return sorted(cases, key=place)
 
 
 def place(case: Case) -> tuple[int, str, int]:
-    """The sort key of a case: source, cluster and condition."""
+    """Where a case stands: by source, cluster and condition."""
     condition = CONDITIONS.index(case.condition)
     return SOURCES.index(case.source), case.composition_event_id, condition
 
 
 def differences(cases: Sequence[Case]) -> Iterator[str]:
-    """Compose every message again from its parts and compare.
+    """Put every message together from its parts and compare.
 
     The task head is taken from the cluster's clean case.
 
@@ -118,8 +118,8 @@ def differences(cases: Sequence[Case]) -> Iterator[str]:
         cases: Cases in the order of `read_release`.
 
     Yields:
-        One line per difference: a missing condition, a message that comes out differently, an id
-        that is not the message's digest, a segment that is not where it says.
+        One line for each difference: a condition that is missing, a message that comes out
+        otherwise, an id that is not the message's digest, a segment that is not where it says.
     """
     known = {condition.name: condition for condition in conditions(CONDITIONS)}
     for cluster, group in groupby(cases, key=lambda case: case.composition_event_id):
@@ -136,7 +136,10 @@ def _case_differences(case: Case, head: str, condition: Condition) -> Iterator[s
     comment = case.afterthought or ""
     ours = condition(head, case.artifact, comment, case.composition_event_id)
     if ours.message != case.message:
-        at = _first_difference(ours.message, case.message)
+        at = next(
+            (i for i, (a, b) in enumerate(zip(ours.message, case.message, strict=False)) if a != b),
+            min(len(ours.message), len(case.message)),
+        )
         yield f"{case.id}: the message differs from character {at} on"
     if not case.id.endswith(hashlib.sha256(case.message.encode()).hexdigest()[:12]):
         yield f"{case.id}: the id does not end in the message's digest"
@@ -145,11 +148,3 @@ def _case_differences(case: Case, head: str, condition: Condition) -> Iterator[s
     for segment in case.segments:
         if case.message[segment.start : segment.end] != segment.text:
             yield f"{case.id}: the segment {segment.role!r} is not where it says"
-
-
-def _first_difference(a: str, b: str) -> int:
-    """The place of the first character in which two texts differ."""
-    for place, (x, y) in enumerate(zip(a, b, strict=False)):
-        if x != y:
-            return place
-    return min(len(a), len(b))

@@ -39,7 +39,7 @@ class Rate(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The model and the condition."""
+        """What the cell is of."""
         return f"{self.model}, {CONDITION_NAMES.get(self.condition, self.condition)}"
 
 

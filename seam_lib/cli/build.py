@@ -13,14 +13,14 @@ def register(app: typer.Typer) -> None:
 
 def build(
     check_digests: bool = typer.Option(
-        False, help="Build nothing; compare the benchmark built before with the release."
+        False, help="Build nothing; compare the benchmark that was built with the release."
     ),
 ) -> None:
-    """Build the benchmark that params.yaml describes, and check every cluster.
+    """Build the benchmark that params.yaml describes, and check every cluster of it.
 
-    Items come from data/sources or from the Hugging Face hub (build.source). The cases go to
-    data/benchmark/NAME, one file per licence partition, and README.md there reports what was built.
-    The same rows and settings always give the same bytes.
+    Items come from data/sources or from the hub (build.source). The cases go to
+    data/benchmark/NAME, one file for each licence partition, and README.md there reports what was
+    built. Two builds give the same bytes.
     """
     from seam_lib.build.clusters import build_benchmark
     from seam_lib.core.params import find_root, load_params
@@ -78,9 +78,9 @@ def import_benchmark(
     files: list[Path] = typer.Argument(help="JSON Lines files of the release's benchmark."),
     name: str = typer.Option("release", help="Written to data/benchmark/NAME."),
 ) -> None:
-    """Import a local copy of the release's benchmark, and check it by recomposing every message.
+    """Read a local copy of the release's benchmark as ours, and compose every message anew.
 
-    Lists every difference; the exit status is 1 if there are any. None are expected.
+    Differences are listed, and the exit status is 1 if there are any; none are expected.
     """
     from seam_lib.build.release import differences, read_release
     from seam_lib.core.benchmark import write_benchmark
@@ -89,7 +89,7 @@ def import_benchmark(
 
     folder = find_root() / "data" / "benchmark" / name
     if folder.exists():
-        raise SeamError(f"{folder}: already exists. Choose another --name, or remove it first.")
+        raise SeamError(f"{folder}: exists. Choose another --name, or remove it first.")
     cases = read_release(files)
     lines = list(differences(cases))
     write_benchmark(folder, cases)

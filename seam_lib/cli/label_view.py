@@ -12,7 +12,7 @@ from seam_lib.analysis.labels import read_labels
 from seam_lib.analysis.questions import rates, tiers
 from seam_lib.core.errors import SeamError
 from seam_lib.core.messages import printable
-from seam_lib.core.rows import CONDITION_NAMES, TIERS
+from seam_lib.core.rows import TIERS
 from seam_lib.read.explain import evidence_of, pieces
 from seam_lib.read.verdicts import Audit, Share, agreement_of
 from seam_lib.score.checks import Change
@@ -22,7 +22,7 @@ STYLES = {"kept": "", "evidence": "bold black on yellow"}
 
 
 def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> None:
-    """Print the rates of a label file by condition, and how they were made."""
+    """Print the rates of a file of labels by condition, and how they were made."""
     labels = read_labels(labels_path, conditions=provenance.planned)
     tier_names = TIERS[:2] if provenance.nli == "off" else TIERS
     short = " / ".join(name.split("_")[1] for name in tier_names)
@@ -33,10 +33,7 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
             interval = f"{row['rate']:.1%} [{row['low']:.1%}, {row['high']:.1%}]"
             fired = " / ".join(str(row[name]) for name in tier_names)
             table.add_row(
-                CONDITION_NAMES.get(row["condition"], row["condition"]),
-                f"{row['k']} of {row['n']}",
-                Text(interval),
-                Text(fired),
+                row["condition"], f"{row['k']} of {row['n']}", Text(interval), Text(fired)
             )
         console.print(table)
     off = provenance.nli == "off"
@@ -61,7 +58,7 @@ def show_case(
 
 
 def show_finding(console: Console, finding: Finding) -> None:
-    """Print one finding: the comment, the verdict with its evidence, both returned texts."""
+    """Print one finding: the comment, the verdict with its evidence, both artifacts."""
     case, verdict = finding.case, finding.verdict
     console.print(Rule(f"{case.id} · {finding.model}"))
     facts = {
@@ -79,7 +76,7 @@ def show_finding(console: Console, finding: Finding) -> None:
 
 
 def show_changes(console: Console, changes: Sequence[Change]) -> None:
-    """Print every label that changed, with both returned texts, and then how many there are."""
+    """Print every label that changed, with both artifacts, and at last how many."""
     for change in changes:
         console.print(Rule(f"{change.case_id} · {change.model} · {change.half}"))
         _say(console, "old", change.old)
@@ -97,7 +94,7 @@ def _show_reading(
         if part.kind == "removed":
             _say(console, f"{side}: removed as {part.step}", part.text)
     kept = [part for part in parts if part.kind != "removed"]
-    console.print(Text(f"{side} returned text", style="bold"))
+    console.print(Text(f"{side} artifact", style="bold"))
     console.print(Text.assemble(*((printable(part.text), STYLES[part.kind]) for part in kept)))
 
 

@@ -27,7 +27,7 @@ def call(run: Run, limit: int | None) -> str | None:
         with watching(run, todo) as watch:
             return runner.infer(run, limit=limit, watch=watch)
     except KeyboardInterrupt:
-        return "interrupted; every finished answer is saved"
+        return "interrupted; every finished answer is on record"
 
 
 def call_again(run: Run, count: int) -> None:
@@ -108,7 +108,7 @@ def show_forecast(run: Run) -> Forecast:
     where = run.settings.base_url or f"the {run.settings.provider} provider"
     console.print(f"{run.name}: {run.settings.model} at {where}", markup=False)
     console.print(f"  cases   {len(cases)} planned, {len(cases) - len(todo)} settled")
-    console.print(f"  calls   {plan.calls}, if none has to be repeated")
+    console.print(f"  calls   {plan.calls}, if none must be repeated")
     console.print(f"  tokens  about {plan.input_tokens:,} in and {plan.output_tokens:,} out;")
     console.print(f"          with loops and hidden reasoning at most {plan.at_most:,} out")
     most = timespan(plan.seconds_at_most)

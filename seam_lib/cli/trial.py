@@ -72,7 +72,7 @@ def trial(
     } | dict(map(parse_setting, settings))  # fmt: skip
     run = plan_trial(find_root(), model, given, limit, name)
     if show_forecast(run).calls:
-        api_key(run.settings)  # a missing key should show before the question
+        api_key(run.settings)  # a missing one is better known before the question
         if not yes:
             typer.confirm("Start?", abort=True)
     typer.echo(f"run     {save_trial(run).relative_to(run.root)}")
@@ -86,7 +86,7 @@ def trial(
 
 
 def ask(run: "Run") -> bool:
-    """Get the missing answers; False if some case still has none."""
+    """Get the answers that are lacking; False if some case has none yet."""
     from seam_lib.cli.run_view import call, show_tally
     from seam_lib.core.run import load_cases
     from seam_lib.infer.plan import open_cases

@@ -1,6 +1,6 @@
-"""One look for all figures, and a way to save them in which the same data give the same bytes.
+"""One look for all figures, and saving them so that the same data give the same bytes.
 
-Colour only repeats what marker, line style and label say, so every figure reads in black and white.
+Colour only repeats what marker, line style and label already say: every figure reads in print.
 """
 
 import io
@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from seam_lib.core.files import write_bytes
 
-#: Names of tools and dates are left out of the files: they would change the bytes, not the figure.
+#: Names of tools and dates are left out of the files: they would change bytes without data.
 METADATA = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -22,7 +22,7 @@ METADATA = {
 }
 
 
-#: Safe for the colour-blind (Okabe and Ito); each colour has its own marker and line style.
+#: Colour-blind-safe (Okabe and Ito), each always with a marker and a line style of its own.
 MARKS: tuple[tuple[str, str, Any], ...] = (
     ("#0072B2", "o", "-"),
     ("#D55E00", "s", "--"),

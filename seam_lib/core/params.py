@@ -15,7 +15,7 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 #: A 32-bit number, which Python's and numpy's generators both accept.
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 
-#: Where `seam try` keeps the settings of its runs, one file each, and the prefix of their names.
+#: Where `seam try` keeps the settings of its runs, a file each, and how their names begin.
 TRIED, TRIAL = "data/runs", "try-"
 
 
@@ -189,7 +189,7 @@ def is_trial(run: str) -> bool:
 
 
 def load_params(root: Path) -> Params:
-    """Read params.yaml and check every key and type; the runs that `seam try` made are added.
+    """Read params.yaml and check every key and type; runs that `seam try` made are runs as well.
 
     Args:
         root: The project's folder.

@@ -19,7 +19,7 @@ CASUAL = TREATED[:4]
 SOURCES = ("canitedit", "coedit", "commitpackft", "iterater", "pararev", "stackexchange")
 #: The two of them whose artifacts are code.
 CODE_SOURCES = ("canitedit", "commitpackft")
-#: The benchmark's file for each release partition: one file for each set of terms.
+#: The file of the benchmark that a release partition goes into, by the terms it may be passed on.
 PARTITIONS = {
     "permissive": "permissive",
     "permissive_review": "permissive",
@@ -32,8 +32,7 @@ TIERS = ("lexical_witness", "lexical_regex", "semantic_nli")
 Tier = Literal["lexical_witness", "lexical_regex", "semantic_nli"]
 
 
-#: What readers see for a condition or source whose name on disk is another: `newline_R` is the
-#: released name of the paper's artifact-native condition.
+#: How the paper names conditions and sources.
 CONDITION_NAMES = {"newline_R": "artifact-native"}
 SOURCE_NAMES = {
     "canitedit": "CanItEdit",

@@ -11,7 +11,7 @@ from seam_lib.core.rows import Case
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A run's name, its settings, and where its files are."""
+    """A run's name, its settings, and where its files lie."""
 
     name: str
     settings: RunParams
@@ -19,13 +19,13 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def home(self) -> str:
-        """Where its settings can be changed, for messages."""
+        """Where its settings are changed, in words."""
         trial = is_trial(self.name)
         return f"{TRIED}/{self.name}.yaml" if trial else f"runs.{self.name} of params.yaml"
 
     @property
     def command(self) -> str:
-        """The command that continues it, for messages."""
+        """What asks it on, in words."""
         return "the same `seam try`" if is_trial(self.name) else f"seam infer {self.name}"
 
     @property

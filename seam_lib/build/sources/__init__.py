@@ -1,8 +1,8 @@
 """The six upstream corpora: one adapter each, and one reader for all.
 
 An adapter says which columns of a row are read, which rows are dropped, and what item a row
-becomes. Rows come from JSON Lines files in the corpus's own format: our small corpora in
-data/sources/, or rows from the hub, which `hub` keeps in data/hub/.
+becomes. Rows come from JSON Lines files in the corpus's own format: our small corpora under
+data/sources/, or the hub's rows, which `hub` keeps under data/hub/.
 """
 
 from collections.abc import Iterator
@@ -42,8 +42,5 @@ def read_items(source: Source[Any], path: Path) -> Iterator[Item]:
     Raises:
         SeamError: A row lacks a column or has one of another type; names file, line and column.
     """
-    shortest, longest = source.lengths
-    for row in read_rows(path, source.row):
-        item = source.item(row)
-        if item is not None and shortest <= len(item.artifact) <= longest:
-            yield item
+    items = (source.item(row) for row in read_rows(path, source.row))
+    return (item for item in items if item is not None)

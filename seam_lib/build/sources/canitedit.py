@@ -19,8 +19,10 @@ class Row(msgspec.Struct):
     taxonomy: dict[str, Any]
 
 
-def item(row: Row) -> Item:
-    """A program, with the terser of its two instructions."""
+def item(row: Row) -> Item | None:
+    """A program of 80 to 6,000 characters, with the terse one of its two instructions."""
+    if not 80 <= len(row.before) <= 6000:
+        return None
     return Item(
         source="canitedit",
         id=str(row.id),
@@ -43,7 +45,6 @@ SOURCE = Source(
     name="canitedit",
     row=Row,
     item=item,
-    lengths=(80, 6000),
     dataset="nuprl/CanItEdit",
     load=lambda revision: {"path": "nuprl/CanItEdit", "split": "test", "revision": revision},
     url=lambda item: "https://huggingface.co/datasets/nuprl/CanItEdit",

@@ -6,7 +6,7 @@ import msgspec
 
 from seam_lib.build.sources.item import Item, Source
 
-#: A task before the text, such as "Fix grammar: "; our messages have their own task.
+#: A task in front of the text, such as "Fix grammar: "; our messages bring their own task.
 PREFIX = re.compile(r"^[^:]{3,100}:\s+")
 
 
@@ -19,12 +19,15 @@ class Row(msgspec.Struct):
     tgt: str
 
 
-def item(row: Row) -> Item:
-    """The text after the task."""
+def item(row: Row) -> Item | None:
+    """The text of 80 to 4,000 characters behind the task."""
+    artifact = PREFIX.sub("", row.src)
+    if not 80 <= len(artifact) <= 4000:
+        return None
     return Item(
         source="coedit",
         id=row.id,
-        artifact=PREFIX.sub("", row.src),
+        artifact=artifact,
         reference=row.tgt,
         operation=row.task,
         license="Apache-2.0",
@@ -37,7 +40,6 @@ SOURCE = Source(
     name="coedit",
     row=Row,
     item=item,
-    lengths=(80, 4000),
     dataset="grammarly/coedit",
     load=lambda revision: {"path": "grammarly/coedit", "split": "train", "revision": revision},
     url=lambda item: "https://huggingface.co/datasets/grammarly/coedit",

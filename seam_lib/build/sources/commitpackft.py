@@ -8,8 +8,6 @@ import msgspec
 
 from seam_lib.build.sources.item import Item, Source
 
-#: The shortest and the longest subject that is kept, in characters.
-SUBJECT = (8, 240)
 #: The data file; the repository's loading script is refused by current releases of `datasets`.
 FILE = "hf://datasets/bigcode/commitpackft@{revision}/data/python/data.jsonl"
 
@@ -27,10 +25,10 @@ class Row(msgspec.Struct):
 
 
 def item(row: Row) -> Item | None:
-    """A file that the commit changed, if the commit's subject can serve as an instruction."""
+    """A changed file of 120 to 6,000 characters whose subject says something in one line."""
     instruction = row.subject.strip()
     changed = row.new_contents and row.new_contents != row.old_contents
-    if not changed or not SUBJECT[0] <= len(instruction) <= SUBJECT[1]:
+    if not (120 <= len(row.old_contents) <= 6000 and changed and 8 <= len(instruction) <= 240):
         return None
     return Item(
         source="commitpackft",
@@ -50,7 +48,6 @@ SOURCE = Source(
     name="commitpackft",
     row=Row,
     item=item,
-    lengths=(120, 6000),
     dataset="bigcode/commitpackft",
     load=lambda revision: {
         "path": "json",

@@ -1,4 +1,4 @@
-"""Rows of the real corpora, read from the hub and kept as files in the format of our own."""
+"""The rows of the real corpora, from the hub, kept as files that the adapters read like our own."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -15,22 +15,22 @@ from seam_lib.core.errors import SeamError
 from seam_lib.core.files import write_rows
 from seam_lib.core.progress import shown
 
-#: What to do without the hub: the end of every error about it.
+#: What to do without the hub; ends every error about it.
 OFFLINE = "Check the network, or set build.source to files in params.yaml to use data/sources."
 
 
 def hub_file(
     folder: Path, source: Source[Any], count: int, revision: str | None, questions: list[int]
 ) -> Path:
-    """The file of a source's first rows, fetched if it is not there yet.
+    """The file of a source's first rows; they are fetched unless they are there.
 
     Args:
-        folder: Where such files are kept. A file's name says what it holds, so another number of
-            rows, another revision or other questions are another file.
+        folder: Where such files are kept; the file's name says what it holds, so that another
+            number of rows, another revision or other questions are another file.
         source: The corpus's adapter.
         count: How many rows.
-        revision: The dataset's commit on the hub; None for the newest.
-        questions: Ids of the posts to fetch from Stack Exchange; if empty, search for posts.
+        revision: The dataset's commit on the hub; None for its newest.
+        questions: Ids of the posts to fetch from Stack Exchange; if empty, it is searched.
 
     Raises:
         SeamError: The hub cannot be reached, or a row lacks a column that the adapter reads.
@@ -51,7 +51,7 @@ def hub_file(
 
 
 def upstream(rows: Iterable[dict[str, Any]], dataset: str) -> Iterator[dict[str, Any]]:
-    """Yield rows; whatever the clients raise becomes one sentence that says what to do."""
+    """Pass rows on; whatever the clients raise becomes one sentence that says what to do."""
     try:
         yield from rows
     except SeamError:
@@ -76,7 +76,7 @@ def checked(rows: Iterable[dict[str, Any]], source: Source[Row]) -> Iterator[Row
             raise SeamError(
                 f"{source.dataset}, row {number}: {error}. The row has the columns "
                 f"{', '.join(row)}; upstream changed. Pin an earlier revision of it under "
-                f"build.revisions in params.yaml, or adapt seam_lib/build/sources/{source.name}.py."
+                f"build.revisions in params.yaml, or mend seam_lib/build/sources/{source.name}.py."
             ) from None
 
 

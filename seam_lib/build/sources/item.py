@@ -1,4 +1,4 @@
-"""What every adapter provides: items, and a description of the corpus that they come from."""
+"""What every adapter gives: items, and a description of the corpus that they come from."""
 
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -9,10 +9,10 @@ Row = TypeVar("Row")
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of a source that passed its filters, ready to be sampled.
+    """A row of a source that its filters let through, ready to be sampled.
 
-    `partition` is the group of licences under which the item may be shared; `url` is set for items
-    that come from upstream itself; `extra` keeps what the row has beyond these fields.
+    `partition` is the group of licences under which the item may be passed on; `url` is set for
+    items that come from upstream itself; `extra` keeps what the row knows beyond these fields.
     """
 
     source: str
@@ -39,19 +39,17 @@ class Source(NamedTuple, Generic[Row]):
     Attributes:
         name: The source's name, as in `rows.SOURCES`.
         row: A msgspec struct of the columns that the adapter reads.
-        item: A row's item, or None if the source drops the row whatever its length.
-        lengths: The shortest and the longest artifact kept, in characters.
+        item: A row's item, or None where the source's filters drop the row.
         dataset: The upstream's name, for messages.
         load: Arguments for `datasets.load_dataset`, given the revision on the hub (None for the
             newest); None where the rows come from the Stack Exchange API.
         url: The address under which upstream publishes an item.
-        rows: How many rows to read from upstream for a sample of a given size.
+        rows: How many rows are read from upstream to sample so many items.
     """
 
     name: str
     row: type[Row]
     item: Callable[[Row], Item | None]
-    lengths: tuple[int, int]
     dataset: str
     load: Callable[[str | None], dict[str, Any]] | None
     url: Callable[[Item], str]

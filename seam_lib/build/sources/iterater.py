@@ -14,8 +14,10 @@ class Row(msgspec.Struct):
     revision_depth: str | int | None = None
 
 
-def item(row: Row) -> Item:
-    """A document; each depth of its revision is a separate item."""
+def item(row: Row) -> Item | None:
+    """A document of 80 to 6,000 characters; each depth of its revision is an item of its own."""
+    if not 80 <= len(row.before_revision) <= 6000:
+        return None
     depth = "" if row.revision_depth is None else f":revision-{row.revision_depth}"
     return Item(
         source="iterater",
@@ -33,7 +35,6 @@ SOURCE = Source(
     name="iterater",
     row=Row,
     item=item,
-    lengths=(80, 6000),
     dataset="wanyu/IteraTeR_human_doc",
     load=lambda revision: {
         "path": "wanyu/IteraTeR_human_doc",

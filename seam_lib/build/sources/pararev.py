@@ -22,8 +22,8 @@ class Row(msgspec.Struct):
 
 
 def item(row: Row) -> Item | None:
-    """A paragraph that has a revision, with the first instruction that an annotator gave."""
-    if not row.parag_2:
+    """A paragraph of 120 to 6,000 characters that has a revision; the first instruction given."""
+    if not (120 <= len(row.parag_1) <= 6000 and row.parag_2):
         return None
     annotations = (row.annot_1 or Annotator(), row.annot_2 or Annotator())
     return Item(
@@ -43,7 +43,6 @@ SOURCE = Source(
     name="pararev",
     row=Row,
     item=item,
-    lengths=(120, 6000),
     dataset="taln-ls2n/pararev",
     load=lambda revision: {
         "path": "taln-ls2n/pararev",

@@ -10,7 +10,7 @@ from seam_lib.build.sources.item import Item, Source
 
 CODE_BLOCK = re.compile(r"<pre[^>]*><code[^>]*>(.*?)</code></pre>", re.DOTALL)
 TAG = re.compile(r"<[^>]+>")
-#: Since when each version of CC-BY-SA covers a post, newest first.
+#: From when on which version of CC-BY-SA covers a post, newest first.
 #: Source: https://stackoverflow.com/help/licensing
 VERSIONS = (
     (datetime(2018, 5, 2, tzinfo=UTC), "CC-BY-SA-4.0"),
@@ -29,12 +29,15 @@ class Row(msgspec.Struct):
     last_edit_date: int | None = None
 
 
-def item(row: Row) -> Item:
-    """A post's cleaned body; a post has no reference."""
+def item(row: Row) -> Item | None:
+    """A post whose cleaned body has 120 to 6,000 characters; it has no reference."""
+    artifact = clean_body(row.body)
+    if not 120 <= len(artifact) <= 6000:
+        return None
     return Item(
         source="stackexchange",
         id=str(row.question_id),
-        artifact=clean_body(row.body),
+        artifact=artifact,
         operation="post_revision",
         license=license_at(row.last_edit_date or row.creation_date),
         genre="technical",
@@ -46,8 +49,8 @@ def item(row: Row) -> Item:
 def clean_body(body: str) -> str:
     """Turn a post's HTML into the plain text that a person would paste.
 
-    Code blocks become fenced blocks on their own lines, and every other tag becomes one space;
-    entities are unescaped, and runs of spaces and tabs become one space.
+    Code blocks become fenced blocks on lines of their own and every other tag one space; entities
+    are unescaped and runs of spaces and tabs become one space.
     """
     text = CODE_BLOCK.sub(r"\n```\n\1\n```\n", body)
     text = html.unescape(TAG.sub(" ", text))
@@ -64,7 +67,6 @@ SOURCE = Source(
     name="stackexchange",
     row=Row,
     item=item,
-    lengths=(120, 6000),
     dataset="Stack Exchange API 2.3, stackoverflow",
     load=None,
     url=lambda item: f"https://stackoverflow.com/q/{item.id}",

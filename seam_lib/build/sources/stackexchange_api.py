@@ -26,7 +26,7 @@ class Page(msgspec.Struct):
 
 
 def search() -> Iterator[dict[str, Any]]:
-    """The posts of the paper's search, page by page; what it finds changes over time."""
+    """The posts of the paper's search, page by page; what it finds drifts with time."""
     return pages("/search/advanced", q="refactor this code", sort="relevance", order="desc")
 
 
@@ -44,7 +44,7 @@ def pages(path: str, **query: str) -> Iterator[dict[str, Any]]:
 
     Raises:
         httpx.HTTPError: The API cannot be reached.
-        SeamError: It refuses the request, for instance after too many from one address.
+        SeamError: It refuses the request, such as for too many from one address.
     """
     query |= {"site": "stackoverflow", "filter": "withbody", "pagesize": str(PAGE)}
     with httpx.Client(timeout=30) as client:
