@@ -1,4 +1,4 @@
-"""What a benchmark consists of: counts, lengths, and how often each comment is used."""
+"""What a benchmark contains: counts, lengths, and how often each comment is used."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ GENRES = {
 
 
 def facts(cases: Iterable[Case]) -> pd.DataFrame:
-    """One row a case, with what the counts below need; the texts themselves are not kept.
+    """One row per case, with what the counts below need; the texts themselves are not kept.
 
     Returns:
         Columns cluster, source, partition, license, condition, characters (of the artifact), role
@@ -41,14 +41,14 @@ def facts(cases: Iterable[Case]) -> pd.DataFrame:
 
 
 def composition(frame: pd.DataFrame) -> pd.DataFrame:
-    """The paper's Table 2: examples and cases by source, and their total."""
-    rows = [
-        (SOURCE_NAMES[source], genre, group["cluster"].nunique(), len(group))
-        for source, genre in GENRES.items()
-        if len(group := frame[frame["source"] == source])
-    ]
-    total = ("total", "", sum(row[2] for row in rows), len(frame))
-    return pd.DataFrame([*rows, total], columns=["source", "genre", "examples", "cases"])
+    """The paper's Table 2: clusters and cases by source, and their total."""
+    rows = []
+    for source, genre in GENRES.items():
+        group = frame[frame["source"] == source]
+        if len(group):
+            rows.append((SOURCE_NAMES[source], genre, group["cluster"].nunique(), len(group)))
+    total = ("total", "", frame["cluster"].nunique(), len(frame))
+    return pd.DataFrame([*rows, total], columns=["source", "genre", "clusters", "cases"])
 
 
 def lengths(frame: pd.DataFrame) -> pd.DataFrame:
@@ -59,7 +59,7 @@ def lengths(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def comment_use(frame: pd.DataFrame) -> pd.DataFrame:
-    """How many clusters have each comment, by role; comments of a role in alphabetical order."""
+    """How many clusters have each comment, by role; within a role in alphabetical order."""
     use = frame.dropna(subset=["comment"]).groupby(["role", "comment"])["cluster"].nunique()
     return use.rename("clusters").reset_index()
 
@@ -71,13 +71,13 @@ def role_use(use: pd.DataFrame) -> pd.DataFrame:
 
 
 def partitions(frame: pd.DataFrame) -> pd.DataFrame:
-    """Examples and cases by licence partition: its file, and the licences that occur in it."""
+    """Clusters and cases by licence partition, with its file and the licences that occur in it."""
     table = pd.DataFrame(
         {
             "file": f"{PARTITIONS[name]}.jsonl",
             "partition": name,
             "licences": ", ".join(sorted(group["license"].unique())),
-            "examples": group["cluster"].nunique(),
+            "clusters": group["cluster"].nunique(),
             "cases": len(group),
         }
         for name, group in frame.groupby("partition")
