@@ -318,8 +318,3 @@ def test_a_condition_of_ones_own_is_built(tmp_path: Path) -> None:
     cases = read_benchmark(build(root))
     assert [case.condition for case in cases] == names * 6
     assert all(f"\n{case.afterthought}" in case.message for case in cases[1::2])
-
-
-def test_help_teaches() -> None:
-    text = seam("build", "--help").output
-    assert "data/sources" in text and "--check-digests" in text

@@ -15,6 +15,7 @@ from seam_lib.build.release import (
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.rows import SOURCES, TREATED, Case
+from tests.helpers.cases import CASES
 from tests.helpers.project import ROOT, build_project, change_params, seam
 
 DIGESTS = read_digests(ROOT / "data" / "published" / "clusters.csv")
@@ -37,9 +38,8 @@ def test_the_questions_of_the_release() -> None:
 
 def case(cluster: str, condition: str, digest: str) -> Case:
     """A case as far as digests go: only its ids matter."""
-    template = read_benchmark(EMBEDDED / "cc-by-sa.jsonl")[0]
     return msgspec.structs.replace(
-        template,
+        CASES[0],
         id=f"{cluster}:{condition}:{digest}",
         composition_event_id=cluster,
         condition=condition,

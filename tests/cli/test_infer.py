@@ -138,7 +138,7 @@ def test_an_unknown_run_is_explained_without_a_traceback(
 def test_ctrl_c_ends_with_counts_and_the_command_to_go_on(project: Path) -> None:
     with serving(lambda body, n: "ok" if len(server.bodies) <= 4 else "hang") as server:
         run = trial_run(project, cases=trial_cases(2), base_url=f"{server.url}/v1",
-                        concurrency=1, timeout_seconds=30)  # fmt: skip
+                        concurrency=1)  # fmt: skip
         process = subprocess.Popen([*SEAM, "infer", "trial"], stdout=subprocess.PIPE, text=True)
         while len(server.bodies) < 5:
             assert process.poll() is None

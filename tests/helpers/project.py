@@ -121,7 +121,7 @@ def scored_project(folder: Path, url: str, names: Sequence[str], **build: Any) -
 def trial_run(folder: Path, cases: Sequence[Case] | None = None, **settings: Any) -> Run:
     """A project with one run, named "trial", over a benchmark of these cases."""
     given = {"benchmark": "trial", "provider": "openai", "model": "m", "backoff_seconds": 0.01}
-    scratch_project(folder, runs={"trial": given | {"timeout_seconds": 0.5} | settings})
+    scratch_project(folder, runs={"trial": given | settings})
     write_rows(folder / "data" / "benchmark" / "trial" / "permissive.jsonl", cases or trial_cases())
     return load_run(folder, "trial")
 

@@ -95,6 +95,40 @@ def anthropic_reply(model: str, text: str | None, finish: str) -> dict[str, Any]
     }
 
 
+def responses_reply(model: str, text: str | None, finish: str) -> dict[str, Any]:
+    """A response, as OpenAI's newer API sends it: Inspect asks some models this way."""
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    message = {"type": "message", "id": "msg_1", "status": "completed", "role": "assistant"}
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1_780_000_000,
+        "model": model,
+        "status": {"stop": "completed", "length": "incomplete"}[finish],
+        "output": [message | {"content": content}],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {"input_tokens": 100, "output_tokens": 20, "total_tokens": 120}
+        | {"input_tokens_details": {"cached_tokens": 0}}
+        | {"output_tokens_details": {"reasoning_tokens": 0}},
+    }
+
+
+#: The protocols, by the last part of a request's path.
+PROTOCOLS = {
+    "completions": openai_reply,
+    "messages": anthropic_reply,
+    "responses": responses_reply,
+}
+
+
+def asked(body: dict[str, Any]) -> str:
+    """The message of a request, in any protocol."""
+    content = (body.get("messages") or body["input"])[-1]["content"]
+    return content if isinstance(content, str) else content[0]["text"]
+
+
 def run_batch(
     batch: Path, results: Path, answer: Callable[[str], str] = edited, **change: Any
 ) -> None:
@@ -102,7 +136,7 @@ def run_batch(
     lines = []
     for call in map(json.loads, batch.read_text(encoding="utf-8").splitlines()):
         assert (call["method"], call["url"]) == ("POST", "/v1/chat/completions")
-        text = answer(call["body"]["messages"][-1]["content"])
+        text = answer(asked(call["body"]))
         body = openai_reply("served-model", text, "stop") | change
         response = {"status_code": 200, "request_id": "r", "body": body}
         line = {"id": "b", "custom_id": call["custom_id"], "response": response, "error": None}
@@ -136,7 +170,7 @@ def well(body: dict[str, Any], seen: int) -> str:
 
 def first_cut_off(body: dict[str, Any], seen: int) -> str:
     """The stand-in's script: some answers of the run's own decoding are cut off."""
-    cut = body.get("temperature") == 0 and departs(body["messages"][-1]["content"])
+    cut = body.get("temperature") == 0 and departs(asked(body))
     return "length" if cut else "ok"
 
 
@@ -200,7 +234,7 @@ class Call(Handler):
         state = self.state
         self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.given = self.headers.get("x-api-key") or self.headers.get("Authorization", "")
-        message = self.body["messages"][-1]["content"]
+        message = asked(self.body)
         with state.lock:
             seen = state.counts[message]
             state.counts[message] += 1
@@ -220,7 +254,7 @@ class Call(Handler):
 
     def reply(self, finish: str = "stop", **change: Any) -> bytes:
         """The answer in the protocol of the request's path."""
-        write = anthropic_reply if self.path.endswith("/messages") else openai_reply
+        write = PROTOCOLS[self.path.rpartition("/")[2]]
         return json.dumps(write("served-model", self.text, finish) | change).encode()
 
     def say(self, text: str | None, finish: str = "stop") -> None:
@@ -238,7 +272,7 @@ class Call(Handler):
 
 
 def _hang(call: Call) -> None:
-    call.state.stopped.wait(5)
+    call.state.stopped.wait()
     call.close_connection = True
 
 

@@ -68,7 +68,7 @@ def test_two_processes_refuse_each_other_and_a_killed_one_leaves_no_lock(tmp_pat
     held = context.Event()
     other = context.Process(target=_hold, args=(path, held), daemon=True)
     other.start()
-    assert held.wait(20)
+    assert held.wait(60)
     refusal = f"process {other.pid} is at work on this run.*Wait for it or end it"
     with pytest.raises(SeamError, match=refusal), open_log(path):
         pass

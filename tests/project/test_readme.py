@@ -1,7 +1,14 @@
 """The README and the pages of docs/: every command runs, every number follows, every link leads.
 
 A page is followed from top to bottom in a copy of the project, as its reader would: `yaml` blocks
-go into params.yaml, the `python` block becomes a condition, and the lines of `sh` blocks are run.
+go into params.yaml, the `python` block becomes a condition, and the lines of `sh` blocks are run,
+but for those in `LEFT_OUT`. What differs from a reader's machine:
+
+- The fake server stands at every model's address, at OpenAI's and Anthropic's own, and in place of
+  the embedded model: only the README's own first command asks the real one, for fewer cases.
+- `vllm run-batch` is the fake server's. In the place of the semantic tier's weights, a folder of
+  their name holds a tiny model. Builds from the hub read our own corpora.
+- The files that a page takes for granted are there: the release's cases, two annotators' answers.
 """
 
 import csv
@@ -14,45 +21,45 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-import standin
 import yaml
-from typer.testing import CliRunner
 
-from seam_lib.cli import app
 from seam_lib.cli.run_view import timespan
 from seam_lib.core import rows as row_types
-from seam_lib.core.params import RunParams
+from seam_lib.core.params import RunParams, load_params
 from seam_lib.core.run import Run, load_cases
 from seam_lib.infer.plan import forecast
+from seam_lib.infer.providers import anthropic, llamacpp, openai
 from seam_lib.verify import copy_tracked
-from tests.helpers.project import ROOT, change_params
+from tests.helpers.deberta import save_tiny_deberta
+from tests.helpers.project import ROOT, change_params, environment, seam
+from tests.helpers.server import Server, first_cut_off, run_batch, serving, stand_in
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
-#: Commands that are not run as they stand: a pattern, what runs instead, and why.
-INSTEAD = [
-    (r"make (\w+)", r"make -n \1", "minutes and downloads; its recipe is the other tests' subject"),
-    (r"source \.venv/bin/activate", "true", "the tests run in such an environment"),
-    (r"dvc repro", "dvc repro --dry", "executes every stage: test_verify.py does"),
-    (r"seam verify", "seam verify --help", "executes every stage: test_verify.py does"),
-    (r"dvc repro report@(\S+)", r"seam infer \1; seam score \1", "executes four notebooks"),
-    (r"vllm serve .*", "true", "needs vLLM; the stand-in answers in its place"),
-    (r"vllm run-batch .*", "answer-batch", "needs vLLM; the stand-in answers in its place"),
-    (r"inspect eval .*", "inspect eval --help", "test_inspect_task.py does, at a local server"),
-    (r"pip install .*", "pip install --help", "downloads"),
-    (r"(seam score .*) --nli \S+", r"\1 --nli off", "the weights come from the hub"),
-    (r"seam build --check-digests", "seam build --help", "needs the hub: test_hub.py has one"),
-    (r"seam wild audit .*", "seam wild audit --help", "needs two people: test_wild_audit.py has"),
-    (r"(seam try embedded.*)", r"\1 --yes --provider openai --base-url URL", "minutes"),
-    (r"(seam try .*) --base-url \S+(.*)", r"\1\2 --yes --base-url URL", "needs the network"),
-    (r"(seam try .*)", r"\1 --yes --base-url URL", "needs the network"),
-]
+#: Commands that are not run, and why.
+LEFT_OUT = {
+    "make repro": "minutes; .ci/run verifies, which executes every stage",
+    "make test": "it is what runs here",
+    "make embedded": "downloads; its pins are compared below",
+    "make lab": "waits for a person",
+    "make notebooks": "minutes; nbval runs every notebook",
+    "source .venv/bin/activate": "the tests run in such an environment",
+    "dvc repro": "minutes; .ci/run verifies, which executes every stage",
+    "seam verify": "minutes; .ci/run does, and test_verify.py tests it",
+    "seam build --check-digests": "needs the hub: tests/build has one",
+    "vllm serve Qwen/Qwen3-8B --port 8000": "needs vLLM: the fake server stands there",
+    "pip install -e '.[inspect]'": "downloads",
+    "pip install -e '.[nli]'": "downloads",
+}
+#: The first command that asks a model, and what is run of it: 24 cases take minutes.
+EMBEDDED = ("seam try embedded --limit 24", "seam try embedded --limit 6")
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
@@ -65,95 +72,104 @@ def commands(text: str) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def instead(command: str) -> str:
-    """What the test runs for a command."""
-    for pattern, other, _ in INSTEAD:
-        if match := re.fullmatch(pattern, command):
-            return match.expand(other)
-    return command
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with standin.serving() as url:
-        yield url
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """The fake server, at the addresses that a run has by default."""
+    with serving(first_cut_off, stand_in) as fake:
+        monkeypatch.setattr(openai, "DEFAULT_URL", f"{fake.url}/v1")
+        monkeypatch.setattr(anthropic, "DEFAULT_URL", fake.url)
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{fake.url}/v1")  # for Inspect
+        monkeypatch.setattr(llamacpp, "connect", openai.connect)
+        yield fake
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_reader_gets_through(
-    page: Path, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = tmp_path / "project"
     copy_tracked(ROOT, project)
     monkeypatch.chdir(project)
-    prepare(project)
     for language, text in blocks(page):
+        here = re.sub(r"https?://\S+/v1\b", f"{server.url}/v1", text)
         if language == "yaml":
-            put_into_params(project, yaml.safe_load(text), server)
+            put_into_params(project, yaml.safe_load(here))
         elif language == "python":
             (project / "data" / "conditions" / "rule.py").write_text(text, encoding="utf-8")
-        elif language != "text":  # a message, to be read
+        elif language != "text":  # to be read
             assert language == "sh", f"{page.name}: what is a reader to do with {language}?"
-            for command in commands(text):
-                follow(command, server, monkeypatch)
+            for command in commands(here):
+                if command not in LEFT_OUT:
+                    follow(command, monkeypatch)
 
 
-def prepare(project: Path) -> None:
-    """Give the copy what the pages take for granted: the release's files, and small benchmarks."""
-    parts = sorted((project / "data" / "benchmark" / "embedded").glob("*.jsonl"))
-    cases = b"".join(part.read_bytes() for part in parts)
-    (project / "cases.jsonl").write_bytes(cases)
-    change_params(project, lambda params: params["analysis"].update(bootstrap_draws=200))
-
-
-def put_into_params(project: Path, given: dict[str, Any], server: str) -> None:
-    """Set what a `yaml` block says; but builds read files and are small, and runs ask `server`."""
+def put_into_params(project: Path, given: dict[str, Any]) -> None:
+    """Set what a `yaml` block says; but builds read files."""
 
     def change(params: dict[str, Any]) -> None:
         for section, values in given.items():
             params[section] |= values
-        params["build"] |= {"source": "files", "per_source": 2}
-        for run in given.get("runs", {}).values():
-            run["base_url"] = server
+        if params["build"]["source"] == "hub":
+            params["build"] |= {"source": "files", "per_source": 16}
 
     change_params(project, change)
+    load_params(project)
 
 
-def follow(command: str, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run one command, or what stands in for it; it must succeed."""
+def follow(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run one command; it must succeed."""
+    words = shlex.split(command)
+    prepare(words)
     if match := re.fullmatch(r"export (\w+)=\.\.\.", command):
         monkeypatch.setenv(match[1], "a-key")
-        return
-    for part in instead(command).split("; "):
-        words = shlex.split(part)
-        if words == ["answer-batch"]:
-            calls = Path("batch.jsonl").read_text(encoding="utf-8")
-            Path("results.jsonl").write_text(standin.batch(calls), encoding="utf-8")
-        elif words[0] == "seam":
-            seam(words[1:], server)
-        else:
-            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-            ran = subprocess.run(words, env=os.environ | {"PATH": path}, capture_output=True)
-            assert ran.returncode == 0, f"{command}\n{ran.stdout!r}\n{ran.stderr!r}"
+    elif words[:2] == ["vllm", "run-batch"]:
+        run_batch(Path(words[3]), Path(words[5]), stand_in)
+    elif words[0] == "seam":
+        done = seam(*words[1:], answer="y\n")
+        assert done.exit_code == 0, f"{command}\n{done.output}\n{done.exception!r}"
+    else:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        ran = subprocess.run(words, env=environment(PATH=path), capture_output=True, text=True)
+        assert ran.returncode == 0, f"{command}\n{ran.stdout}\n{ran.stderr}"
 
 
-def seam(words: list[str], server: str) -> None:
-    """Run a `seam` command in this process."""
-    url = server.removesuffix("/v1") if "anthropic" in words else server
-    words = [url if word == "URL" else word for word in words]
-    if words[0] == "try" and "--limit" not in words:
-        words += ["--limit", "12"]  # the whole benchmark only takes longer
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 0, f"{words}\n{done.output}\n{done.exception!r}"
+def prepare(words: list[str]) -> None:
+    """Write the files that a command takes for granted."""
+    if "import-benchmark" in words:
+        parts = sorted(Path("data/benchmark/embedded").glob("*.jsonl"))
+        Path("cases.jsonl").write_bytes(b"".join(part.read_bytes() for part in parts))
+    if "audit" in words:
+        head, *rows = Path("data/wild/synthetic/sample.csv").read_text().splitlines()
+        for who in ("A1", "A2"):
+            lines = [f"{head},annotator,genuine_paste,artifact_first"]
+            lines += [f"{row},{who},true,true" for row in rows]
+            Path(f"{who}.csv").write_text("\n".join(lines) + "\n")
+    if "--nli" in words:
+        pytest.importorskip("torch", reason="needs the extra `nli`")
+        save_tiny_deberta(Path(words[-1]))
 
 
-def test_every_stand_in_is_needed() -> None:
-    everything = [
+@pytest.mark.skipif(
+    find_spec(llamacpp.WEIGHTS) is None or find_spec("xllamacpp") is None,
+    reason="the packages of the embedded model are not installed (make test installs them)",
+)
+def test_the_embedded_model_is_tried_as_the_readme_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, shorter = EMBEDDED
+    assert written in README
+    copy_tracked(ROOT, tmp_path / "project")
+    monkeypatch.chdir(tmp_path / "project")
+    follow(shorter, monkeypatch)
+
+
+def test_what_is_left_out_is_written_somewhere() -> None:
+    written = {
         c for p in PAGES for language, t in blocks(p) if language == "sh" for c in commands(t)
-    ]
-    used = [next((p for p, _, _ in INSTEAD if re.fullmatch(p, c)), None) for c in everything]
-    assert {pattern for pattern, _, _ in INSTEAD} <= set(used)
-    assert all(reason for _, _, reason in INSTEAD)
+    }
+    assert LEFT_OUT.keys() <= written
+    for target in (c.split()[1] for c in LEFT_OUT if c.startswith("make ")):
+        subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
 
 
 # --- Numbers --------------------------------------------------------------------------------------

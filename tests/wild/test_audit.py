@@ -1,5 +1,6 @@
 """Agreement: the published numbers, the annotators' files, and the way from page to estimate."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -152,11 +153,12 @@ def test_a_missing_file_and_files_about_other_messages_are_refused(tmp_path):
         cross([a], [a])
 
 
-@pytest.fixture
-def judged(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
     """A project whose judge has called every candidate genuine."""
-    wild = wild_project(tmp_path, rows=400, annotated=8)
-    screen(tmp_path, wild)
+    folder = tmp_path_factory.mktemp("judged")
+    wild = wild_project(folder, rows=400, annotated=8)
+    screen(folder, wild)
     rows = [
         Judgement(
             **{name: getattr(row, name) for name in Candidate.__struct_fields__},
@@ -164,11 +166,17 @@ def judged(tmp_path, monkeypatch):
             asked="",
             genuine=True,
         )
-        for row in read_rows(wild.folder(tmp_path) / "candidates.jsonl", Candidate)
+        for row in read_rows(wild.folder(folder) / "candidates.jsonl", Candidate)
     ]
-    write_rows(wild.folder(tmp_path) / "judgements.jsonl", rows)
+    write_rows(wild.folder(folder) / "judgements.jsonl", rows)
+    return folder
+
+
+@pytest.fixture
+def judged(template, tmp_path, monkeypatch):
+    """A copy of that project; it is the current folder."""
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return shutil.copytree(template, tmp_path, dirs_exist_ok=True)
 
 
 def test_the_sample_is_seeded_random_and_without_text(judged):
@@ -233,10 +241,3 @@ def test_an_unfinished_file_is_refused(judged):
     check_sample(judged, wild, every)
     with pytest.raises(SeamError, match="A has not answered 2 of the 8 messages, wild-003 first"):
         check_sample(judged, wild, [*every[:2], *every[3:7]])
-
-
-def test_every_command_explains_itself():
-    for command in ("screen", "judge", "sample", "annotate", "audit"):
-        done = seam("wild", command, "--help")
-        assert done.exit_code == 0
-        assert len(done.stdout.splitlines()) > 5

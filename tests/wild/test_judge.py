@@ -1,5 +1,6 @@
 """The judge: prompts, strict verdicts, nothing asked twice, nothing of a message handed on."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,8 +50,21 @@ def prompts(server: Server) -> list[str]:
     return [body["messages"][0]["content"] for body in server.bodies]
 
 
+@pytest.fixture(scope="module")
+def screened(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("screened")
+    screen(folder, wild_project(folder, rows=400))
+    return folder
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path, screened: Path) -> Path:
+    """A screened project."""
+    return shutil.copytree(screened, tmp_path, dirs_exist_ok=True)
+
+
 def project(root: Path, address: str = "http://127.0.0.1:9", **wild: object) -> WildParams:
-    """A screened project whose judge is a server at `address`."""
+    """Let the project's judge be a server at `address`."""
     settings = {
         "benchmark": "candidates",
         "provider": "openai",
@@ -61,10 +75,7 @@ def project(root: Path, address: str = "http://127.0.0.1:9", **wild: object) -> 
         "concurrency": 1,
         "retries": 0,
     }
-    params = wild_project(root, rows=400, judge=settings, judged=ASKED, **wild)
-    if not (params.folder(root) / "candidates.jsonl").exists():
-        screen(root, params)
-    return params
+    return wild_project(root, rows=400, judge=settings, judged=ASKED, **wild)
 
 
 def run(root: Path, say: Callable[[int], str | int], **wild: object) -> tuple[Counts, list[str]]:
