@@ -11,7 +11,7 @@ import pytest
 
 from seam_lib.analysis import tables
 from seam_lib.analysis.labels import check_complete, read_adjudications
-from seam_lib.analysis.questions import CONTRASTS, Analysis, code_rates, sensitivity
+from seam_lib.analysis.questions import Analysis, code_rates, sensitivity
 from seam_lib.core.cells import Table
 from seam_lib.core.params import load_params
 
@@ -71,12 +71,6 @@ def test_the_paper_s_table_is_ours_but_for_the_listed_cells(name, computed):
     known = text_table(GOLDEN / "differences.csv").query("table == @name")
     listed = known[["row", "column", "printed", "computed"]].itertuples(index=False, name=None)
     assert sorted(different) == sorted(listed)
-
-
-def test_every_listed_difference_has_a_reason_and_a_table():
-    known = text_table(GOLDEN / "differences.csv")
-    assert known["table"].isin(["table3", "table4", "table5", "table6"]).all()
-    assert known["why"].str.len().min() > 20
 
 
 def test_the_two_short_tier_counts_are_those_of_the_casual_conditions(computed):
@@ -230,12 +224,6 @@ def test_the_tracked_tables_are_what_the_code_makes(computed, root, tmp_path):
     assert {f.name for f in tracked.iterdir()} == {f.name for f in tmp_path.iterdir()}
     for made in tmp_path.iterdir():
         assert made.read_bytes() == (tracked / made.name).read_bytes(), made.name
-
-
-def test_there_are_five_contrasts_of_twenty_models(result):
-    assert result.contrasts.groupby(
-        ["condition_a", "condition_b"]
-    ).size().to_dict() == dict.fromkeys(CONTRASTS, 20)
 
 
 def test_the_stage_makes_the_same_paper_from_the_release_s_files(root, release, tmp_path):

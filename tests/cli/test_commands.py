@@ -4,7 +4,6 @@ import sys
 import pytest
 import typer
 
-from seam_lib import __doc__ as package_doc
 from seam_lib.cli import app
 from tests.helpers.project import seam, seam_process
 
@@ -92,7 +91,3 @@ def test_paper_names_what_it_wrote(monkeypatch, tmp_path):
     monkeypatch.setattr("seam_lib.claims.paper.compile_report", lambda folder: folder / "x.pdf")
     done = seam("paper")
     assert (done.exit_code, done.output) == (0, f"{tmp_path / 'x.pdf'}\n")
-
-
-def test_the_package_s_first_words_say_what_it_is():
-    assert package_doc.startswith("SEAM: measure absorption")

@@ -31,7 +31,7 @@ def hub(datasets: dict[str, dict[str, bytes]]) -> type[Handler]:
                 total, status = len(data), 206
                 data = data[int(start) : int(end or total) + 1]
                 last = int(start) + len(data) - 1
-                headers["Content-Range"] = f"bytes {start}-{last}/{total}"
+                headers["Content_Range"] = f"bytes {start}-{last}/{total}"
             super().send(data, status, **headers)
 
         def do_GET(self) -> None:  # noqa: N802

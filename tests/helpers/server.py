@@ -215,9 +215,9 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def send(self, data: bytes, status: int = 200, **headers: str) -> None:
-        headers = {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers}
+        usual = {"Content_Type": "application/json", "Content_Length": str(len(data))}
         self.send_response(status)
-        for name, value in headers.items():
+        for name, value in (usual | headers).items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         if self.command != "HEAD":

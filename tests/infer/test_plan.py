@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seam_lib.core.errors import SeamError
-from seam_lib.core.params import RunParams, load_params
+from seam_lib.core.params import RunParams
 from seam_lib.core.rows import Case, Trace
 from seam_lib.core.run import load_run
 from seam_lib.infer.plan import (
@@ -172,9 +172,3 @@ def test_an_unknown_run_and_a_limit_without_prices_are_explained(tmp_path: Path)
         load_run(tmp_path, "other")
     with pytest.raises(SeamError, match=r"max_usd needs price_in and price_out"):
         trial_run(tmp_path, max_usd=1.0)
-
-
-def test_the_default_run_is_the_embedded_model_on_the_embedded_benchmark() -> None:
-    root = Path(__file__).resolve().parents[2]
-    run = load_params(root).runs["embedded"]
-    assert (run.provider, run.benchmark, run.temperature) == ("llamacpp", "embedded", 0.0)

@@ -277,7 +277,7 @@ def test_killed_at_fifty_moments_it_ends_as_if_undisturbed(tmp_path: Path) -> No
         calm = run_on(tmp_path / "calm", server.url, cases=cases, retry_seed=True)
         infer(calm)
     context = multiprocessing.get_context("forkserver")  # forks of a process that has us imported
-    context.set_forkserver_preload([__name__, "seam_lib.infer.providers.openai"])
+    context.set_forkserver_preload([__name__, "seam_lib.infer.providers.openai", "httpcore2"])
     moments = random.Random(42)
     with serving(depends_on_the_request_alone) as server:
         run = run_on(tmp_path / "shot", server.url, cases=cases, retry_seed=True, concurrency=4)

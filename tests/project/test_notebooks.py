@@ -70,12 +70,6 @@ def test_the_first_code_cell_holds_the_parameters_alone(notebook):
         ast.literal_eval(statement.value)  # a value that papermill can replace
 
 
-def test_it_tells_a_story(notebook):
-    first = notebook.cells[0]
-    assert first.cell_type == "markdown"
-    assert first.source.startswith("# ")
-
-
 def test_nothing_of_the_machine_or_the_hour_is_stored(notebook):
     assert set(notebook.metadata) == {"kernelspec"}
     assert set(notebook.metadata.kernelspec) == {"display_name", "language", "name"}

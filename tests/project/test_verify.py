@@ -333,12 +333,6 @@ def restored(real):
         file.write_bytes(data)
 
 
-def test_the_report_reproduces(restored, monkeypatch):
-    status, printed = run_cli(restored, monkeypatch, "--stage", "paper")
-    assert status == 0
-    assert printed.split()[:2] == ["paper", "paper/report.pdf"]
-
-
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [

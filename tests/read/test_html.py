@@ -129,10 +129,6 @@ def test_only_https_links_are_links() -> None:
     assert link["href"] == specimen.case.url and "noopener" in (link["rel"] or "")
 
 
-def test_the_page_is_a_function_of_its_specimens() -> None:
-    assert page_html("T", "N", SPECIMENS[:40]) == page_html("T", "N", SPECIMENS[:40])
-
-
 def test_the_page_asks_for_nothing_from_outside() -> None:
     for tag, attrs in Reader(page_html("T", "N", SPECIMENS[:40])).elements:
         assert tag not in {"link", "img", "iframe"}

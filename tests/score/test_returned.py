@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib.score.returned import TEXT_STEPS, extract, fences, merged, paragraphs
+from seam_lib.score.returned import extract, fences, merged, paragraphs
 from tests.helpers.answers import SHAPES
 
 # genre, response, what must be gone (None: nothing, the response stays byte for byte), what stays.
@@ -440,7 +440,3 @@ def test_hostile_text_takes_linear_time(name: str, genre: str) -> None:
     start = time.process_time()
     extract(text[-len(text) // 4 :], genre)
     assert time.process_time() - start < 3
-
-
-def test_every_step_has_a_docstring_for_those_who_read_a_label() -> None:
-    assert all(step.__doc__ for step in TEXT_STEPS.values())
