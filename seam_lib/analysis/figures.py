@@ -1,4 +1,4 @@
-"""The figures of the paper, and of a run over them; `core.look` gives style and palette."""
+"""The figures of the paper, and of a run over them; `core.look` gives the style."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,13 +11,14 @@ from matplotlib.lines import Line2D
 
 from seam_lib.analysis.questions import Analysis
 from seam_lib.analysis.stats import LEVEL
-from seam_lib.core.look import GREY, MARKS, style
+from seam_lib.core.look import MARKS, style
+from seam_lib.core.palette import BLUE, GREEN, GREY, ORANGE
 from seam_lib.core.rows import CASUAL, SOURCE_NAMES, SOURCES, TIERS
 
 #: How far apart the names beside Figure 2 are, in percentage points.
 LABEL_GAP = 3.2
 #: Fill and hatch of each detector tier.
-TIER_FILLS = (("#0072B2", ""), ("#E69F00", "//"), ("#009E73", ".."))
+TIER_FILLS = ((BLUE, ""), (ORANGE, "//"), (GREEN, ".."))
 
 
 def figure2(
