@@ -26,6 +26,7 @@ from seam_lib.report.page import page, write_report
 from seam_lib.report.results import (
     RunResult,
     analyse_run,
+    analyse_runs,
     comments,
     planned_contrasts,
 )
@@ -49,7 +50,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def result(project: Path) -> RunResult:
-    return analyse_run(project, "first", ["first", "second"])
+    return analyse_runs(project, ["first", "second"])[0]
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def test_the_rates_are_those_of_the_stand_in(project: Path, result: RunResult) -
 
 def test_holm_is_over_the_runs_of_its_family(project: Path, result: RunResult) -> None:
     assert result.family == ("first", "second")
-    alone = analyse_run(project, "first", ["first"])
+    alone = analyse_run(project, "first")
     for one, both in zip(
         alone.analysis.contrasts.itertuples(), result.analysis.contrasts.itertuples(), strict=True
     ):
@@ -233,7 +234,7 @@ def test_a_report_repeats_byte_for_byte(project: Path, result: RunResult) -> Non
     folder = write_report(project, result)
     first = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     shutil.rmtree(folder)
-    write_report(project, analyse_run(project, "first", result.family))
+    write_report(project, analyse_runs(project, result.family)[0])
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == first
 
 

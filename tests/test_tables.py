@@ -1,3 +1,4 @@
+import json
 import math
 
 import pandas as pd
@@ -72,6 +73,27 @@ def test_points_are_signed(x, cell):
 
 def test_points_that_round_to_nothing_have_no_minus():
     assert cells.points(-1e-9) == "+0.0"
+
+
+def test_plain_rows_come_back_as_the_frame_that_they_were():
+    """Infinity and missing values have no number in JSON, and yet come back as what they were."""
+    frame = pd.DataFrame(
+        {
+            "model": ["inf", "m", "n"],
+            "k": [1, 2, 3],
+            "lever": [math.inf, 1.25, math.nan],
+            "low": [math.inf] * 3,
+            "high": [math.nan] * 3,
+            "p": [0.123456789, 1e-25, 1.0],
+        }
+    )
+    rows = json.loads(json.dumps(cells.plain_rows(frame), allow_nan=False))
+    assert rows[0] == {
+        "model": "inf", "k": 1, "lever": "inf", "low": "inf", "high": None, "p": 0.123457
+    }  # fmt: skip
+    back = cells.frame_of(rows)
+    pd.testing.assert_frame_equal(back, frame.assign(p=[0.123457, 1e-25, 1.0]))
+    assert cells.plain_rows(back) == rows
 
 
 # --- formats ----------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from seam_lib.analysis import stats
-from seam_lib.analysis.labels import LabelSet, adjudicate
+from seam_lib.analysis.labels import LabelSet, adjudicate, not_absorbed
+from seam_lib.core.cells import plain_rows
 from seam_lib.core.params import AnalysisParams
 from seam_lib.core.rows import CODE_SOURCES, SOURCES, TIERS
 
@@ -51,7 +52,11 @@ class Analysis:
 
 
 def analyse(
-    labels: LabelSet, settings: AnalysisParams, comments: dict[str, str] | None = None
+    labels: LabelSet,
+    settings: AnalysisParams,
+    comments: dict[str, str] | None = None,
+    paired: pd.DataFrame | None = None,
+    family: int | None = None,
 ) -> Analysis:
     """Ask every question of the paper of one label set.
 
@@ -60,8 +65,11 @@ def analyse(
         settings: Draws and seeds.
         comments: The comment of each cluster's casual conditions, where it is known (the
             published set does not carry it).
+        paired: The frame of `contrasts`, where it was made together with other labels, as a run's
+            is; by default it is made of these.
+        family: As in `design`.
     """
-    paired = contrasts(labels)
+    paired = contrasts(labels) if paired is None else paired
     marginal = rates(labels)
     return Analysis(
         rates=marginal,
@@ -72,7 +80,7 @@ def analyse(
         tiers=tiers(labels),
         between_models=between_models(labels),
         correlations=correlations(marginal, settings),
-        design=design(paired),
+        design=design(paired, family),
         comments=comment_sensitivity(labels, comments or {}, settings),
     )
 
@@ -362,14 +370,7 @@ def sensitivity(detector: LabelSet, changes: dict[str, set[tuple[str, str, str]]
         "detector": detector,
         "main": main,
         "sensitivity": adjudicate(main, changes["sensitivity"]),
-        "lexical": adjudicate(
-            main,
-            {
-                (r.model, r.cluster_id, r.condition)
-                for r in main.records()
-                if r.tier == "semantic_nli"
-            },
-        ),
+        "lexical": not_absorbed(main, main.tiers == TIERS.index("semantic_nli")),
     }
     frames = []
     for name, labels in readings.items():
@@ -409,19 +410,8 @@ def syntax_p(damage: pd.DataFrame) -> list[float]:
 
 
 def statistics(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
-    """The analysis as plain data for statistics.json: fixed precision, null for no value.
-
-    Fractions and ratios keep six decimals, p-values six significant digits.
-    """
+    """The analysis as plain data for statistics.json, see `cells.plain_rows`."""
     return {f.name: plain_rows(getattr(analysis, f.name)) for f in fields(analysis)}
-
-
-def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A frame's rows as plain data, in the precision of `statistics`."""
-    return [
-        {str(key): _plain(str(key), value) for key, value in row.items()}
-        for row in frame.to_dict("records")
-    ]
 
 
 def _counts(grouped: Any) -> dict[tuple[str, str], tuple[int, int]]:
@@ -447,13 +437,3 @@ def _contrast(table: stats.Paired, p: float, reduce_phi: bool = False) -> dict[s
         "high": high,
         "p": p,
     }
-
-
-def _plain(key: str, value: Any) -> Any:
-    if not isinstance(value, float | np.floating):
-        return int(value) if isinstance(value, np.integer) else value
-    if np.isnan(value):
-        return None
-    if np.isinf(value):
-        return "inf"
-    return float(f"{value:.6g}") if key in ("p", "p_holm", "fisher_p") else round(float(value), 6)

@@ -24,13 +24,13 @@ def report(
     the paper. reports/RUN/ holds the whole report of a run, as Markdown, page, figure and tables.
     """
     from seam_lib.core.params import find_root
-    from seam_lib.report.results import analyse_run
+    from seam_lib.report.results import analyse_runs
 
     root = find_root()
-    family = list(dict.fromkeys(runs))
-    show([analyse_run(root, name, family if len(family) > 1 else None) for name in family])
-    for name in family:
-        page = root / "reports" / name / "report.html"
+    results = analyse_runs(root, runs)
+    show(results)
+    for result in results:
+        page = root / "reports" / result.run.name / "report.html"
         if page.exists():
             typer.echo(f"report  {page.relative_to(root)}")
 

@@ -8,7 +8,7 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from seam_lib.analysis import figures, questions
-from seam_lib.core.cells import Table, lever, markdown, write_tables
+from seam_lib.core.cells import Table, lever, markdown, plain_rows, write_tables
 from seam_lib.core.files import digests, write_json, write_text
 from seam_lib.core.look import save
 from seam_lib.core.params import RunParams
@@ -200,7 +200,7 @@ def record(root: Path, result: RunResult) -> dict[str, object]:
     inputs = [run.outputs, run.labels]
     inputs += [*run.benchmark.glob("*.jsonl"), root / "paper" / "statistics.json"]
     return questions.statistics(result.analysis) | {
-        "contrasts_own_decoding": questions.plain_rows(result.unaltered),
+        "contrasts_own_decoding": plain_rows(result.unaltered),
         "departing": result.departing,
         "family": list(result.family),
         "inputs": digests(root, (path.relative_to(root).as_posix() for path in inputs)),

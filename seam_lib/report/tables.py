@@ -9,7 +9,7 @@ import pandas as pd
 
 from seam_lib.analysis import tables
 from seam_lib.analysis.questions import Analysis
-from seam_lib.core.cells import Table, intervals, percent, precise
+from seam_lib.core.cells import Table, frame_of, intervals, percent, precise
 from seam_lib.core.errors import SeamError
 from seam_lib.core.rows import CONDITION_NAMES, SOURCE_NAMES, TIERS
 from seam_lib.report.results import RunResult
@@ -37,12 +37,11 @@ def read_panel(root: Path) -> Panel:
     except FileNotFoundError:
         raise SeamError(f"{path}: no such file. Restore it from git or run `dvc repro`.") from None
     models = pd.read_csv(root / "data" / "published" / "panel.csv", keep_default_na=False)
-    levers = pd.DataFrame(record["levers"]).astype({"lever": float})  # "inf" is a string there
     return Panel(
-        pd.DataFrame(record["rates"]),
-        pd.DataFrame(record["contrasts"]),
-        levers,
-        dict(zip(models["key"], models["name"], strict=True)),
+        rates=frame_of(record["rates"]),
+        contrasts=frame_of(record["contrasts"]),
+        levers=frame_of(record["levers"]),
+        names=dict(zip(models["key"], models["name"], strict=True)),
     )
 
 
