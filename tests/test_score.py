@@ -235,7 +235,7 @@ def files(cases: list[Case], tmp_path: Path) -> list[str]:
 
 def test_a_label_explains_itself(cases: list[Case], files: list[str]) -> None:
     printed = seam("score", *files, "--explain", cases[2].id)
-    assert "label: absorbed (lexical_witness)" in printed
+    assert "label: absorbed (witness)" in printed
     assert f"evidence: {(cases[2].witness_tokens or [''])[0]}" in printed.lower()
     assert "treated: removed as sentence: # I removed the line." in printed
     assert "treated: removed as outside the fences: ```" in printed
@@ -258,7 +258,7 @@ def test_changed_labels_are_read_before_they_are_believed(
     write_rows(old, labels[:-1])
     printed = seam("score", *files, "--diff", old)
     assert "old: not absorbed" in printed
-    assert "new: absorbed (lexical_witness)" in printed
+    assert "new: absorbed (witness)" in printed
     assert "old: no label" in printed
     assert "2 labels differ." in printed
     assert cases[0].artifact.splitlines()[0] in printed

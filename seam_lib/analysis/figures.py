@@ -13,7 +13,7 @@ from seam_lib.analysis.questions import Analysis
 from seam_lib.analysis.stats import LEVEL
 from seam_lib.core.look import MARKS, style
 from seam_lib.core.palette import BLUE, GREEN, GREY, ORANGE
-from seam_lib.core.rows import CASUAL, SOURCE_NAMES, SOURCES, TIERS
+from seam_lib.core.rows import CASUAL, SOURCE_NAMES, SOURCES, TIER_NAMES, TIERS, condition_name
 
 #: How far apart the names beside Figure 2 are, in percentage points.
 LABEL_GAP = 3.2
@@ -66,7 +66,7 @@ def figure2(
         else:
             _intervals(axes, rates, marked, conditions)
             _legend(figure, [names[m] for m in marked], background["model"].nunique())
-        axes.set_xticks(places, conditions)
+        axes.set_xticks(places, map(condition_name, conditions))
         axes.set_xlim(-0.95 if background is None else -0.3, len(conditions) - 0.9)
         axes.set_ylim(-1.5, max(16, axes.get_ylim()[1]))  # room for five names at zero
         axes.set_ylabel("absorption rate (%)")
@@ -150,13 +150,14 @@ def figure_tiers(
         base = np.zeros(len(frame))
         for tier, (color, hatch) in zip(tier_names, TIER_FILLS, strict=False):
             share = 100 * frame[tier].to_numpy() / frame["n"].to_numpy()
+            name = TIER_NAMES[tier]
             axes.bar(
-                place, share, 0.6, base, color=color, hatch=hatch, edgecolor="white", label=tier
+                place, share, 0.6, base, color=color, hatch=hatch, edgecolor="white", label=name
             )
             base += share
         ends = [base - 100 * frame["low"].to_numpy(), 100 * frame["high"].to_numpy() - base]
         axes.errorbar(place, base, np.maximum(ends, 0), fmt="none", color="black", capsize=3)
-        axes.set_xticks(place, frame["condition"])
+        axes.set_xticks(place, frame["condition"].map(condition_name))
         axes.set_ylabel("absorption rate (%, 95% interval)")
         figure.legend(loc="outside upper center", ncols=len(tier_names), frameon=False)
     return figure

@@ -12,7 +12,7 @@ from seam_lib.analysis.labels import read_labels
 from seam_lib.analysis.questions import rates, tiers
 from seam_lib.core.errors import SeamError
 from seam_lib.core.messages import printable
-from seam_lib.core.rows import TIERS
+from seam_lib.core.rows import TIER_NAMES, TIERS, condition_name
 from seam_lib.read.explain import evidence_of, pieces
 from seam_lib.read.verdicts import Audit, Share, agreement_of
 from seam_lib.score.checks import Change
@@ -25,16 +25,15 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
     """Print the rates of a file of labels by condition, and how they were made."""
     labels = read_labels(labels_path, conditions=provenance.planned)
     tier_names = TIERS[:2] if provenance.nli == "off" else TIERS
-    short = " / ".join(name.split("_")[1] for name in tier_names)
+    short = " / ".join(TIER_NAMES[name] for name in tier_names)
     frame = rates(labels).merge(tiers(labels), on=["model", "condition"])
     for model, rows in frame.groupby("model", sort=False):
         table = Table("condition", "absorbed", "rate [95% interval]", short, title=str(model))
         for row in rows.to_dict("records"):
             interval = f"{row['rate']:.1%} [{row['low']:.1%}, {row['high']:.1%}]"
             fired = " / ".join(str(row[name]) for name in tier_names)
-            table.add_row(
-                row["condition"], f"{row['k']} of {row['n']}", Text(interval), Text(fired)
-            )
+            counts = f"{row['k']} of {row['n']}"
+            table.add_row(condition_name(row["condition"]), counts, Text(interval), Text(fired))
         console.print(table)
     off = provenance.nli == "off"
     console.print(LEXICAL_ONLY if off else f"Semantic tier: {provenance.nli}", markup=False)
@@ -65,7 +64,7 @@ def show_finding(console: Console, finding: Finding) -> None:
         "comment": case.afterthought or "",
         "proposition": case.forbidden_proposition,
         "witnesses": ", ".join(case.witness_tokens or []),
-        "label": f"absorbed ({verdict.tier})" if verdict else "not absorbed",
+        "label": f"absorbed ({TIER_NAMES[verdict.tier]})" if verdict else "not absorbed",
     }
     for name, value in facts.items():
         _say(console, name, value)
@@ -105,7 +104,8 @@ def _say(console: Console, name: str, value: str) -> None:
 def show_audit(console: Console, found: Audit, written: Path) -> None:
     """Print what readers' verdicts say about the scorer."""
     for tier, confirmed in found.confirmed.items():
-        console.print(f"{tier}: {_share(confirmed)} of the positives read are confirmed")
+        name = TIER_NAMES[tier]
+        console.print(f"{name}: {_share(confirmed)} of the positives read are confirmed")
     if found.missed.n:
         console.print(f"missed: {_share(found.missed)} of the negatives read hold the comment")
     if found.detected:

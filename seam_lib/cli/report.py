@@ -67,7 +67,7 @@ def rate_table(results: "list[RunResult]") -> "Table":
     from rich.table import Table
 
     from seam_lib.core.cells import percent
-    from seam_lib.core.rows import CONDITION_NAMES
+    from seam_lib.core.rows import condition_name
 
     table = Table("condition", box=SIMPLE_HEAD)
     cells: dict[str, list[str]] = {}
@@ -78,7 +78,7 @@ def rate_table(results: "list[RunResult]") -> "Table":
             interval = f"{percent(row.low)}, {percent(row.high)}"
             column[place] = f"{percent(row.rate)} \\[{interval}] {row.n} of {row.planned}"
     for condition, column in cells.items():
-        table.add_row(CONDITION_NAMES.get(condition, condition), *column)
+        table.add_row(condition_name(condition), *column)
     return table
 
 

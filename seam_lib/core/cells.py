@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from seam_lib.core.files import write_text
+from seam_lib.core.rows import CONDITION_NAMES, SOURCE_NAMES, TIER_NAMES
 
 #: What readers see where there is no value; machines get an empty cell.
 NONE = "–"
@@ -46,6 +47,12 @@ def write_tables(folder: Path, tables: list[Table]) -> None:
         for mark, command in (("×", r"$\times$"), ("→", r"$\to$"), ("∞", r"$\infty$")):
             latex = latex.replace(mark, command)
         write_text(folder / f"{table.name}.tex", latex)
+
+
+def named(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame as readers see it: conditions, tiers and sources by the names of `rows`."""
+    names = CONDITION_NAMES | TIER_NAMES | SOURCE_NAMES
+    return frame.replace(names).rename(columns=names)
 
 
 def markdown(frame: pd.DataFrame) -> str:

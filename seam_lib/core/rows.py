@@ -60,6 +60,11 @@ def condition_name(condition: str) -> str:
     return CONDITION_NAMES.get(condition, condition)
 
 
+def contrast_name(a: str, b: str) -> str:
+    """What readers see of a contrast of two conditions."""
+    return f"{condition_name(a)}/{condition_name(b)}"
+
+
 def source_of(cluster_id: str) -> str:
     """The source that a cluster id names before its first colon."""
     return cluster_id.partition(":")[0]

@@ -11,7 +11,7 @@ from seam_lib.analysis import tables
 from seam_lib.analysis.questions import Analysis
 from seam_lib.core.cells import Table, frame_of, intervals, percent, precise
 from seam_lib.core.errors import SeamError
-from seam_lib.core.rows import CONDITION_NAMES, SOURCE_NAMES, TIERS
+from seam_lib.core.rows import SOURCE_NAMES, TIER_NAMES, condition_name
 from seam_lib.report.results import RunResult
 from seam_lib.report.words import direction
 
@@ -107,7 +107,7 @@ def source_table(analysis: Analysis, names: dict[str, str]) -> Table:
             "95% interval": intervals(frame),
         }
     )
-    caption = "Rates by source, newline and blank pooled: each example counts once a condition."
+    caption = "Rates by source, newline and blank pooled: each cluster counts once per condition."
     return Table("source_rates", caption, data, display)
 
 
@@ -115,7 +115,7 @@ def tier_table(analysis: Analysis, names: dict[str, str]) -> Table:
     """Absorbed labels by condition and by the tier that fired."""
     frame = analysis.tiers
     display = frame.assign(
-        model=frame["model"].map(names), condition=frame["condition"].replace(CONDITION_NAMES)
-    ).astype(str)
-    display.columns = ["model", "condition", "witness", "words", "entailment"]
-    return Table("tiers", f"Absorbed labels by tier: {', '.join(TIERS)}.", frame, display)
+        model=frame["model"].map(names), condition=frame["condition"].map(condition_name)
+    )
+    display = display.rename(columns=TIER_NAMES).astype(str)
+    return Table("tiers", "Absorbed labels by the tier that fired first.", frame, display)
