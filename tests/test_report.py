@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -320,6 +320,22 @@ def test_the_panels_rows_are_the_papers(project: Path, result: RunResult) -> Non
     made = run_tables(result, read_panel(project))["table3"].display.set_index("model")
     assert made.loc["OLMo-2-32B", ["newline", "boundary"]].tolist() == ["66.7", "35.3"]
     assert made.loc["Claude Opus 4.8", OWN] == "–", "the paper never had this condition"
+
+
+def test_a_run_may_have_the_name_of_a_published_model(project: Path, result: RunResult) -> None:
+    name = "qwen3-8b"  # as in docs/models.md, where it is a run of one's own
+    panel = read_panel(project)
+    frames = {f.name: getattr(result.analysis, f.name) for f in fields(result.analysis)}
+    renamed = {
+        key: frame.assign(model=name) if "model" in frame else frame
+        for key, frame in frames.items()
+    }
+    run = msgspec.structs.replace(result.run, name=name)
+    made = run_tables(replace(result, run=run, analysis=type(result.analysis)(**renamed)), panel)
+    usual = run_tables(result, panel)
+    assert made["table3"].display.equals(usual["table3"].display)
+    assert made["table3"].data["key"].tolist()[0] == name
+    assert made["table3"].data["key"].is_unique
 
 
 class Tags(HTMLParser):

@@ -240,10 +240,10 @@ def test_a_label_explains_itself(cases: list[Case], files: list[str]) -> None:
     assert "treated: removed as sentence: # I removed the line." in printed
     assert "treated: removed as outside the fences: ```" in printed
     assert "\x1b[31m" not in printed
-    artifact = printed.split("treated artifact\n")[1].split("clean: removed")[0]
+    artifact = printed.split("treated: returned text\n")[1].split("clean: removed")[0]
     assert "x = 1" in artifact
     assert "I removed" not in artifact
-    assert cases[2].artifact.splitlines()[0] in printed.split("clean artifact\n")[1]
+    assert cases[2].artifact.splitlines()[0] in printed.split("clean: returned text\n")[1]
     assert not Path(files[-1]).exists()
 
 

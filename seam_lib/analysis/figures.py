@@ -28,14 +28,14 @@ def figure2(
     background: pd.DataFrame | None = None,
     conditions: Sequence[str] = CASUAL,
 ) -> Figure:
-    """Figure 2: one line a model over the conditions that share the casual comment.
+    """Figure 2: one line per model over the conditions that share the casual comment.
 
     Args:
         rates: The frame of `questions.rates`.
         names: Display name of each model key.
         marked: Up to five models drawn with colour, marker and label; the others are grey.
-        background: Rates of other models, drawn in grey behind: the published panel for a run,
-            whose own rates then show their intervals.
+        background: Rates of other models, drawn in grey behind those of a run: the published
+            panel. The run's own rates then show their intervals.
         conditions: The conditions, from left to right; models end at the last one they have.
 
     Returns:
@@ -75,7 +75,7 @@ def figure2(
 
 
 def figure_native(analysis: Analysis, names: Mapping[str, str]) -> Figure:
-    """The paired increase from the casual to the artifact-native comment, a model a row.
+    """The paired increase from the casual to the artifact-native comment, one row per model.
 
     Filled marks are significant after Holm's adjustment, hollow ones are not; percentage points.
     """

@@ -47,7 +47,7 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
 def show_case(
     console: Console, case_id: str, findings: Sequence[Finding], drops: Sequence[Drop]
 ) -> None:
-    """Print what the labels of one case rest on, for every model that answered it."""
+    """Print the evidence behind one case's label, for every model that answered it."""
     if not findings and not drops:
         raise SeamError(f"{case_id}: no treated response to such a case in the outputs.")
     for drop in drops:
@@ -57,7 +57,7 @@ def show_case(
 
 
 def show_finding(console: Console, finding: Finding) -> None:
-    """Print one finding: the comment, the verdict with its evidence, both artifacts."""
+    """Print one finding: the comment, the verdict with its evidence, both returned texts."""
     case, verdict = finding.case, finding.verdict
     console.print(Rule(f"{case.id} · {finding.model}"))
     facts = {
@@ -75,7 +75,7 @@ def show_finding(console: Console, finding: Finding) -> None:
 
 
 def show_changes(console: Console, changes: Sequence[Change]) -> None:
-    """Print every label that changed, with both artifacts, and at last how many."""
+    """Print every label that changed, with both returned texts, and then how many did."""
     for change in changes:
         console.print(Rule(f"{change.case_id} · {change.model} · {change.half}"))
         _say(console, "old", change.old)
@@ -93,7 +93,7 @@ def _show_reading(
         if part.kind == "removed":
             _say(console, f"{side}: removed as {part.step}", part.text)
     kept = [part for part in parts if part.kind != "removed"]
-    console.print(Text(f"{side} artifact", style="bold"))
+    console.print(Text(f"{side}: returned text", style="bold"))
     console.print(Text.assemble(*((printable(part.text), STYLES[part.kind]) for part in kept)))
 
 

@@ -71,14 +71,20 @@ def with_own_decoding(result: RunResult) -> Analysis:
 
 def panel_table(result: RunResult, panel: Panel) -> Table:
     """Table 3 with the run in the first row and the published panel below it."""
-    mine = result.analysis
+    run, mine = result.run.name, result.analysis
+    apart = {run: f"{run} (published)"}  # a run may have the name of a published model
+
+    def below(own: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+        return pd.concat([own, published.assign(model=published["model"].replace(apart))])
+
     both = replace(
         mine,
-        rates=pd.concat([mine.rates, panel.rates]),
-        contrasts=pd.concat([mine.contrasts, panel.contrasts]),
-        levers=pd.concat([mine.levers, panel.levers]),
+        rates=below(mine.rates, panel.rates),
+        contrasts=below(mine.contrasts, panel.contrasts),
+        levers=below(mine.levers, panel.levers),
     )
-    table = tables.rate_table(both, panel.names | display_names(result))
+    names = {apart.get(key, key): name for key, name in panel.names.items()}
+    table = tables.rate_table(both, names | display_names(result))
     caption = (
         "Absorption rate (%) of this run (first row) and of the published panel, whose labels "
         "include the semantic tier. The last column is the lever, newline over boundary. ns: no "

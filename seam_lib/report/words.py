@@ -19,7 +19,7 @@ FEW_COMMENTS = 10
 
 
 def cautions(result: RunResult) -> list[str]:
-    """What must be said beside the numbers, the gravest first; a sentence or two each."""
+    """What limits the numbers, the most serious limit first; one or two sentences each."""
     clusters, name = len(result.labels.clusters), result.run.settings.benchmark
     said = []
     if result.run.settings.provider == "llamacpp":
@@ -101,7 +101,7 @@ def lever_words(levers: pd.DataFrame) -> str:
 
 
 def resolution(design: pd.DataFrame, family: int) -> list[str]:
-    """What differences the run could have seen, a sentence a contrast (paper, Appendix H).
+    """Which differences the run could have detected, one sentence per contrast (Appendix H).
 
     Args:
         design: The frame of `questions.design`.
@@ -145,14 +145,14 @@ def without_departures(result: RunResult) -> str:
             changed.append(f"{pair} ({before}, then {after})")
     verdict = f"These change: {', '.join(changed)}." if changed else "No reading changes."
     return (
-        f"{result.departing} of {len(result.labels)} labels rest on an answer that was drawn "
+        f"{result.departing} of {len(result.labels)} labels depend on an answer that was drawn "
         f"again with another decoding, since the first was unusable (Appendix F). Without them: "
         f"{verdict}"
     )
 
 
 def comment_words(sensitivity: pd.DataFrame) -> str:
-    """How far the rates rest on single comments (paper, Section 6)."""
+    """How much the rates depend on single comments (paper, Section 6)."""
     if sensitivity.empty:
         return "The benchmark has no two casual comments under newline and boundary."
     row = sensitivity.iloc[0]
