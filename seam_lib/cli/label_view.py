@@ -12,7 +12,7 @@ from seam_lib.analysis.labels import read_labels
 from seam_lib.analysis.questions import rates, tiers
 from seam_lib.core.errors import SeamError
 from seam_lib.core.messages import printable
-from seam_lib.core.rows import TIERS
+from seam_lib.core.rows import TIER_NAMES, TIERS, condition_name
 from seam_lib.read.explain import evidence_of, pieces
 from seam_lib.read.verdicts import Audit, Share, agreement_of
 from seam_lib.score.checks import Change
@@ -25,16 +25,15 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
     """Print the rates of a file of labels by condition, and how they were made."""
     labels = read_labels(labels_path, conditions=provenance.planned)
     tier_names = TIERS[:2] if provenance.nli == "off" else TIERS
-    short = " / ".join(name.split("_")[1] for name in tier_names)
+    short = " / ".join(TIER_NAMES[name] for name in tier_names)
     frame = rates(labels).merge(tiers(labels), on=["model", "condition"])
     for model, rows in frame.groupby("model", sort=False):
         table = Table("condition", "absorbed", "rate [95% interval]", short, title=str(model))
         for row in rows.to_dict("records"):
             interval = f"{row['rate']:.1%} [{row['low']:.1%}, {row['high']:.1%}]"
             fired = " / ".join(str(row[name]) for name in tier_names)
-            table.add_row(
-                row["condition"], f"{row['k']} of {row['n']}", Text(interval), Text(fired)
-            )
+            counts = f"{row['k']} of {row['n']}"
+            table.add_row(condition_name(row["condition"]), counts, Text(interval), Text(fired))
         console.print(table)
     off = provenance.nli == "off"
     console.print(LEXICAL_ONLY if off else f"Semantic tier: {provenance.nli}", markup=False)
@@ -48,7 +47,7 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
 def show_case(
     console: Console, case_id: str, findings: Sequence[Finding], drops: Sequence[Drop]
 ) -> None:
-    """Print what the labels of one case rest on, for every model that answered it."""
+    """Print the evidence behind one case's label, for every model that answered it."""
     if not findings and not drops:
         raise SeamError(f"{case_id}: no treated response to such a case in the outputs.")
     for drop in drops:
@@ -58,14 +57,14 @@ def show_case(
 
 
 def show_finding(console: Console, finding: Finding) -> None:
-    """Print one finding: the comment, the verdict with its evidence, both artifacts."""
+    """Print one finding: the comment, the verdict with its evidence, both returned texts."""
     case, verdict = finding.case, finding.verdict
     console.print(Rule(f"{case.id} · {finding.model}"))
     facts = {
         "comment": case.afterthought or "",
         "proposition": case.forbidden_proposition,
         "witnesses": ", ".join(case.witness_tokens or []),
-        "label": f"absorbed ({verdict.tier})" if verdict else "not absorbed",
+        "label": f"absorbed ({TIER_NAMES[verdict.tier]})" if verdict else "not absorbed",
     }
     for name, value in facts.items():
         _say(console, name, value)
@@ -76,7 +75,7 @@ def show_finding(console: Console, finding: Finding) -> None:
 
 
 def show_changes(console: Console, changes: Sequence[Change]) -> None:
-    """Print every label that changed, with both artifacts, and at last how many."""
+    """Print every label that changed, with both returned texts, and then how many did."""
     for change in changes:
         console.print(Rule(f"{change.case_id} · {change.model} · {change.half}"))
         _say(console, "old", change.old)
@@ -94,7 +93,7 @@ def _show_reading(
         if part.kind == "removed":
             _say(console, f"{side}: removed as {part.step}", part.text)
     kept = [part for part in parts if part.kind != "removed"]
-    console.print(Text(f"{side} artifact", style="bold"))
+    console.print(Text(f"{side}: returned text", style="bold"))
     console.print(Text.assemble(*((printable(part.text), STYLES[part.kind]) for part in kept)))
 
 
@@ -105,7 +104,8 @@ def _say(console: Console, name: str, value: str) -> None:
 def show_audit(console: Console, found: Audit, written: Path) -> None:
     """Print what readers' verdicts say about the scorer."""
     for tier, confirmed in found.confirmed.items():
-        console.print(f"{tier}: {_share(confirmed)} of the positives read are confirmed")
+        name = TIER_NAMES[tier]
+        console.print(f"{name}: {_share(confirmed)} of the positives read are confirmed")
     if found.missed.n:
         console.print(f"missed: {_share(found.missed)} of the negatives read hold the comment")
     if found.detected:

@@ -8,6 +8,7 @@ from html import escape
 from typing import Literal, NamedTuple
 
 from seam_lib.core.messages import printable
+from seam_lib.core.palette import NEUTRAL, YELLOW
 from seam_lib.score.returned import Span, merged
 from seam_lib.score.scorer import Finding, Reading
 
@@ -15,12 +16,12 @@ Fate = Literal["kept", "evidence", "removed"]
 #: Inline styles, so that a page needs nothing beside it; both read in light and dark.
 STYLES: dict[Fate, str] = {
     "kept": "",
-    "evidence": "background:#f6c945;color:#000;font-weight:600",
+    "evidence": f"background:{YELLOW};color:#000;font-weight:600",
     "removed": "text-decoration:line-through;opacity:.55",
 }
 _BLOCK = (
     "font-family:monospace;white-space:pre-wrap;overflow-wrap:anywhere;word-break:normal;"
-    "border-left:3px solid #8888;padding-left:1em"
+    f"border-left:3px solid {NEUTRAL}88;padding-left:1em"
 )
 
 
