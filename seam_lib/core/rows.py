@@ -32,8 +32,9 @@ TIERS = ("lexical_witness", "lexical_regex", "semantic_nli")
 Tier = Literal["lexical_witness", "lexical_regex", "semantic_nli"]
 
 
-#: How the paper names conditions and sources.
+#: How readers meet conditions, tiers and sources; what is not here is shown as it stands.
 CONDITION_NAMES = {"newline_R": "artifact-native"}
+TIER_NAMES = {"lexical_witness": "witness", "lexical_regex": "words", "semantic_nli": "entailment"}
 SOURCE_NAMES = {
     "canitedit": "CanItEdit",
     "coedit": "CoEdIT",

@@ -1,0 +1,165 @@
+"""What a reader sees of a specimen: texts cut once, facts in display words. Pure.
+
+Pages, notebooks and the terminal only dress a `View`; none of them cuts or names anything itself.
+A view is plain data, which msgspec turns into JSON, and its texts are printable: whatever a model
+said, it cannot act in a page or a terminal.
+"""
+
+from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
+
+import msgspec
+
+from seam_lib.core.messages import LEGEND, printable, stretches
+from seam_lib.core.rows import CONDITION_NAMES, SOURCE_NAMES, TIER_NAMES
+from seam_lib.read.diff import difference
+from seam_lib.read.gallery import kind_of
+from seam_lib.read.specimens import NAMES, Specimen, facets
+from seam_lib.score.returned import Span
+from seam_lib.score.scorer import Finding, Reading
+
+#: What the marks mean: of a message the roles of its parts, of a response what the scorer did.
+MARKS = LEGEND | {"evidence": "evidence", "removed": "removed before scoring"}
+CHANGED = "only in this response"
+
+
+class Piece(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A stretch of a text, all of it marked alike.
+
+    Attributes:
+        text: The stretch, printable.
+        mark: In a message the part's role, "" for seam and tags; in a response what became of the
+            stretch: "kept", "evidence" or "removed".
+        step: The extraction step that removed it, or "".
+        changed: The other response has no such words at this place.
+    """
+
+    text: str
+    mark: str = "kept"
+    step: str = ""
+    changed: bool = False
+
+
+class Pane(msgspec.Struct, frozen=True):
+    """A text with its title and, marked as it marks, the meaning of its marks."""
+
+    title: str
+    legend: list[Piece]
+    pieces: list[Piece]
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """A specimen in display words.
+
+    Attributes:
+        id: Run, model and case: no other specimen has it.
+        verdict: The label on file in words, with tier and kind.
+        system: The system instruction, if the condition has one.
+        facts: What else the label rests on, by name.
+        facets: What it is chosen by, in the release's names, as a page's address holds them.
+    """
+
+    id: str
+    cluster: str
+    condition: str
+    model: str
+    absorbed: bool
+    verdict: str
+    genre: str
+    system: Pane | None
+    message: Pane
+    clean: Pane
+    treated: Pane
+    facts: dict[str, str]
+    facets: dict[str, str]
+
+
+def view_of(specimen: Specimen) -> View:
+    """Work out what is shown of a specimen."""
+    case, (treated, clean) = specimen.case, specimen.finding[2:4]
+    lost, gained = difference(clean.response, treated.response)
+    condition = printable(CONDITION_NAMES.get(case.condition, case.condition))
+    system = [Piece(printable(case.system_instruction or ""))]
+    message = [Piece(printable(text), printable(role)) for role, text in stretches(case) if text]
+    kind = kind_of(specimen)
+    return View(
+        id=printable("/".join(specimen.key)),
+        cluster=printable(case.composition_event_id),
+        condition=condition,
+        model=printable(specimen.label.model),
+        absorbed=specimen.label.absorbed,
+        verdict=f"absorbed · {TIER_NAMES[specimen.tier]} · {kind}" if kind else "not absorbed",
+        genre=printable(case.genre),
+        system=_pane("System instruction", system) if case.system_instruction else None,
+        message=_pane("The message", message),
+        clean=_pane("Response without the comment (clean)", pieces(clean, (), lost)),
+        treated=_pane(
+            f"Response with the comment ({condition})", pieces(treated, specimen.evidence, gained)
+        ),
+        facts={name: printable(fact) for name, fact in _facts(specimen).items() if fact},
+        facets={
+            name: printable(value) if isinstance(value, str) else NAMES[name][value]
+            for name, value in facets(specimen).items()
+        },
+    )
+
+
+def _pane(title: str, parts: list[Piece]) -> Pane:
+    marks = dict.fromkeys(piece.mark for piece in parts if piece.mark != "kept")
+    legend = [Piece(MARKS.get(mark, mark), mark) for mark in marks]
+    changed = any(piece.changed for piece in parts)
+    return Pane(title, [Piece(CHANGED, changed=True), *legend] if changed else legend, parts)
+
+
+def _facts(specimen: Specimen) -> dict[str, str]:
+    case, removals = specimen.case, specimen.finding.treated.returned.removals
+    source, url = SOURCE_NAMES.get(case.source, case.source), case.url or ""
+    evidence = quoted(specimen.finding) if specimen.evidence else ""
+    if specimen.label.absorbed and not specimen.evidence:
+        ask = f"seam score {specimen.run} --explain {case.id}"
+        evidence = f"a sentence that entails the proposition; `{ask}` names it"
+    return {
+        "case": case.id,
+        "comment": specimen.comment,
+        "proposition": case.forbidden_proposition,
+        "witnesses": ", ".join(case.witness_tokens or []),
+        "evidence": evidence,
+        "removed": ", ".join(dict.fromkeys(removal.step for removal in removals)),
+        "source": f"{source} item {case.source_item_id}, {case.license}",
+        "link": url if url.startswith("https://") else "",
+    }
+
+
+def quoted(finding: Finding) -> str:
+    """The words of the treated returned text that the verdict rests on."""
+    text, verdict = finding.treated.returned.text, finding.verdict
+    return " … ".join(text[start:end] for start, end in verdict.evidence) if verdict else ""
+
+
+def pieces(
+    reading: Reading, evidence: Iterable[Span] = (), changes: Iterable[Span] = ()
+) -> list[Piece]:
+    """Cut a response where its marks change.
+
+    Args:
+        reading: The response and its returned text.
+        evidence: Offsets into the returned text, as in `tiers.Verdict`.
+        changes: Offsets into the response, as `diff.difference` finds them.
+
+    Returns:
+        Pieces that give back the response when joined; those not removed give back the returned
+        text.
+    """
+    response, returned = reading
+    marks = [("kept", "", False)] * len(response)  # one a character
+    for step, start, end in returned.removals:
+        marks[start:end] = [("removed", step, False)] * (end - start)
+    kept = [place for place, (mark, *_) in enumerate(marks) if mark == "kept"]
+    for start, end in evidence:
+        for place in kept[start:end]:
+            marks[place] = "evidence", "", False
+    for start, end in changes:
+        marks[start:end] = [(mark, step, True) for mark, step, _ in marks[start:end]]
+    runs = groupby(zip(marks, response, strict=True), key=itemgetter(0))
+    return [Piece(printable("".join(sign for _, sign in run)), *mark) for mark, run in runs]
