@@ -91,20 +91,20 @@ def test_panes_give_back_the_responses_whatever_was_removed(clean, treated, cuts
     read = Reading(treated, Returned(kept, removals)), Reading(clean, Returned(clean, ()))
     verdict = Verdict("lexical_witness", evidence)
     view = view_of(Specimen("r", base.label, Finding(base.case, "m", *read, verdict)))
-    assert joined(view.clean) == clean and joined(view.treated) == treated
-    assert all(piece.text for pane in (view.clean, view.treated) for piece in pane.pieces)
-    shown = [piece for piece in view.treated.pieces if piece.mark != "removed"]
+    sides = [view.panes["clean"], view.panes["treated"]]
+    assert [joined(pane) for pane in sides] == [clean, treated]
+    assert all(piece.text for pane in sides for piece in pane.pieces)
+    shown = [piece for piece in view.panes["treated"].pieces if piece.mark != "removed"]
     assert "".join(piece.text for piece in shown) == kept
     same = [
-        "".join(piece.text for piece in pane.pieces if not piece.changed).split()
-        for pane in (view.clean, view.treated)
+        "".join(piece.text for piece in pane.pieces if not piece.changed).split() for pane in sides
     ]
     assert "".join(same[0]) == "".join(same[1])
 
 
 def test_the_comment_is_marked_as_new_in_the_treated_response() -> None:
     for specimen in select(SPECIMENS, Choice(source="coedit", condition="newline")):
-        found = view_of(specimen).treated.pieces
+        found = view_of(specimen).panes["treated"].pieces
         new = "".join(piece.text for piece in found if piece.changed)
         assert new.startswith(specimen.comment.rstrip("."))
         evidence = "".join(piece.text for piece in found if piece.mark == "evidence")
@@ -117,11 +117,11 @@ def test_the_comment_is_marked_as_new_in_the_treated_response() -> None:
 def test_a_view_holds_the_message_both_responses_and_the_facts_in_display_words() -> None:
     specimen = next(s for s in SPECIMENS if s.case.condition == "newline_R")
     view = view_of(specimen)
-    assert joined(view.message) == specimen.case.message
-    assert joined(view.clean) == specimen.finding.clean.response
-    assert joined(view.treated) == specimen.finding.treated.response
-    assert view.condition == "artifact-native"
-    assert view.treated.title == "Response with the comment (artifact-native)"
+    assert joined(view.panes["message"]) == specimen.case.message
+    assert joined(view.panes["clean"]) == specimen.finding.clean.response
+    assert joined(view.panes["treated"]) == specimen.finding.treated.response
+    assert view.title == f"{specimen.case.composition_event_id} · artifact-native · pretended"
+    assert view.panes["treated"].title == "Response with the comment (artifact-native)"
     assert view.verdict == f"absorbed · {TIER_NAMES['lexical_witness']} · code comment"
     assert view.facts["case"] == specimen.case.id
     assert view.facts["evidence"] == quoted(specimen.finding)
@@ -133,11 +133,11 @@ def test_a_view_holds_the_message_both_responses_and_the_facts_in_display_words(
 
 def test_a_legend_says_what_the_marks_mean_that_a_text_has() -> None:
     (specimen, *_) = select(SPECIMENS, Choice(source="coedit", condition="mitigation"))
-    assert {key.mark: key.text for key in view_of(specimen).message.legend} == LEGEND
+    assert {key.mark: key.text for key in view_of(specimen).panes["message"].legend} == LEGEND
     (specimen, *_) = select(SPECIMENS, Choice(source="coedit", condition="boundary"))
     view = view_of(specimen)
-    assert view.treated.legend == [
-        Piece("only in this response", changed=True),
+    assert view.panes["treated"].legend == [
+        Piece("only with the comment", changed=True),
         Piece("removed before scoring", "removed"),
     ]
     assert view.facts["removed"] == "trailing report" and "evidence" not in view.facts

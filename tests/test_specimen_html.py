@@ -100,9 +100,9 @@ def test_the_gallery_shows_one_of_each_kind_and_says_what_is_missing() -> None:
     html = gallery_html(gallery(SPECIMENS))
     texts = texts_of(html)
     assert len(texts) == 3 * 4 and html.count("These runs show none.") == 1
-    assert "semantic NLI" in html and f"{RULES['verbatim']} (64 here)" in html.replace("&#39;", "'")
+    assert "semantic NLI" in html and f"{RULES['verbatim']} (n = 64)" in html.replace("&#39;", "'")
     taught = gallery_html(telling(s.finding for s in SPECIMENS))
-    assert '<h2 class="seam-kind">removed: trailing report <small>(64 here)</small></h2>' in taught
+    assert '<h2 class="seam-kind">removed: trailing report <small>(n = 64)</small></h2>' in taught
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -235,7 +235,7 @@ def test_everything_to_use_has_a_name_for_a_screen_reader(page) -> None:
     assert len(found) >= 12
     assert [n for n in found if not n.get("name", {}).get("value")] == []
     said = driver.find_element("css selector", "[role=status]").get_attribute("textContent")
-    assert said.startswith("canitedit:9025 newline")
+    assert said.startswith("canitedit:9025 · newline")
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -70,10 +70,11 @@ def show_case(
 
 def show_specimen(console: Console, view: View) -> None:
     """Print a specimen: the verdict, what it rests on, the message and both responses."""
-    console.print(Rule(Text(f"{view.cluster} · {view.condition} · {view.model}")))
+    console.print(Rule(Text(view.title)))
     for name, value in {"label": view.verdict, **view.facts}.items():
         _say(console, name, value)
-    for pane in filter(None, (view.system, view.message, view.treated, view.clean)):
+    for pane in view.panes.values():
+        console.print()
         console.print(Text("  ").join([Text(pane.title, style="bold"), *map(_piece, pane.legend)]))
         console.print(_marked(pane.pieces))
 
@@ -89,13 +90,14 @@ def _marked(pieces: Sequence[Piece]) -> Text:
 
 def _piece(piece: Piece) -> Text:
     style = STYLES.get(piece.mark, TASK)
-    return Text(piece.text, style=f"{style} underline" if piece.changed else style)
+    text = piece.text if piece.mark else piece.text.replace("\n", "↵\n")
+    return Text(text, style=f"{style} underline" if piece.changed else style)
 
 
 def show_changes(console: Console, changes: Sequence[Change]) -> None:
     """Print every label that changed, with both artifacts, and at last how many."""
     for change in changes:
-        console.print(Rule(f"{change.case_id} · {change.model} · {change.half}"))
+        console.print(Rule(Text(printable(f"{change.case_id} · {change.model} · {change.half}"))))
         _say(console, "old", change.old)
         _say(console, "new", change.new)
         if change.finding:
@@ -104,7 +106,7 @@ def show_changes(console: Console, changes: Sequence[Change]) -> None:
 
 
 def _say(console: Console, name: str, value: str) -> None:
-    console.print(Text(f"{name}: ", style="bold") + Text(printable(value.strip())))
+    console.print(Text.assemble((f"{name}: ", "bold"), printable(value.strip())))
 
 
 def show_audit(console: Console, found: Audit, written: Path) -> None:

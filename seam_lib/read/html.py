@@ -26,7 +26,7 @@ GENERATOR = "seam specimens export"
 
 def specimen_html(specimen: Specimen) -> str:
     """One specimen: message, both responses, evidence, removals, verdict."""
-    return _shown([("", "", specimen)])
+    return gallery_html({"": [specimen]})
 
 
 def card(finding: Finding) -> str:
@@ -37,18 +37,13 @@ def card(finding: Finding) -> str:
 def gallery_html(shown: Mapping[str, Sequence[Specimen]]) -> str:
     """The first specimen of each kind, with the kind's rule if it is one of Appendix E's.
 
-    A kind that has none says so.
+    A kind that has none says so; one without a name has no heading.
     """
-    return _shown(
-        (kind, f"{RULES.get(kind, '')} ({len(found)} here)".strip(), found[0] if found else None)
+    views = [
+        (kind, f"{RULES.get(kind, '')} (n = {len(found)})".strip(), [view_of(s) for s in found[:1]])
         for kind, found in shown.items()
-    )
-
-
-def _shown(entries: Iterable[tuple[str, str, Specimen | None]]) -> str:
-    """Specimens below each other, each with a heading and what to say beside it, or neither."""
-    views = [(heading, note, found and view_of(found)) for heading, note, found in entries]
-    return str(_macros().specimens(views, _css()))
+    ]
+    return str(_macros().gallery(views, _css()))
 
 
 def pair_html(pair: Sequence[Specimen]) -> str:

@@ -15,13 +15,12 @@ from seam_lib.core.messages import LEGEND, printable, stretches
 from seam_lib.core.rows import CONDITION_NAMES, SOURCE_NAMES, TIER_NAMES
 from seam_lib.read.diff import difference
 from seam_lib.read.gallery import kind_of
-from seam_lib.read.specimens import NAMES, Specimen, facets
+from seam_lib.read.specimens import Specimen, facets
 from seam_lib.score.returned import Span
 from seam_lib.score.scorer import Finding, Reading
 
 #: What the marks mean: of a message the roles of its parts, of a response what the scorer did.
 MARKS = LEGEND | {"evidence": "evidence", "removed": "removed before scoring"}
-CHANGED = "only in this response"
 
 
 class Piece(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -49,67 +48,74 @@ class Pane(msgspec.Struct, frozen=True):
     pieces: list[Piece]
 
 
-class View(msgspec.Struct, frozen=True, kw_only=True):
+class View(msgspec.Struct, frozen=True):
     """A specimen in display words.
 
     Attributes:
         id: Run, model and case: no other specimen has it.
+        title: Cluster, condition and model.
         verdict: The label on file in words, with tier and kind.
-        system: The system instruction, if the condition has one.
+        genre: The artifact's genre; code is shown in a fixed width.
+        panes: The texts: system (if the condition has one), message, clean, treated.
         facts: What else the label rests on, by name.
         facets: What it is chosen by, in the release's names, as a page's address holds them.
     """
 
     id: str
-    cluster: str
-    condition: str
-    model: str
-    absorbed: bool
+    title: str
     verdict: str
     genre: str
-    system: Pane | None
-    message: Pane
-    clean: Pane
-    treated: Pane
+    panes: dict[str, Pane]
     facts: dict[str, str]
     facets: dict[str, str]
 
 
 def view_of(specimen: Specimen) -> View:
     """Work out what is shown of a specimen."""
-    case, (treated, clean) = specimen.case, specimen.finding[2:4]
-    lost, gained = difference(clean.response, treated.response)
-    condition = printable(CONDITION_NAMES.get(case.condition, case.condition))
-    system = [Piece(printable(case.system_instruction or ""))]
-    message = [Piece(printable(text), printable(role)) for role, text in stretches(case) if text]
-    kind = kind_of(specimen)
+    case, kind = specimen.case, kind_of(specimen)
+    condition = CONDITION_NAMES.get(case.condition, case.condition)
+    chosen_by = facets(specimen) | {"absorbed": "yes" if specimen.label.absorbed else "no"}
     return View(
         id=printable("/".join(specimen.key)),
-        cluster=printable(case.composition_event_id),
-        condition=condition,
-        model=printable(specimen.label.model),
-        absorbed=specimen.label.absorbed,
+        title=printable(f"{case.composition_event_id} · {condition} · {specimen.label.model}"),
         verdict=f"absorbed · {TIER_NAMES[specimen.tier]} · {kind}" if kind else "not absorbed",
         genre=printable(case.genre),
-        system=_pane("System instruction", system) if case.system_instruction else None,
-        message=_pane("The message", message),
-        clean=_pane("Response without the comment (clean)", pieces(clean, (), lost)),
-        treated=_pane(
-            f"Response with the comment ({condition})", pieces(treated, specimen.evidence, gained)
-        ),
+        panes=_panes(specimen, printable(condition)),
         facts={name: printable(fact) for name, fact in _facts(specimen).items() if fact},
-        facets={
-            name: printable(value) if isinstance(value, str) else NAMES[name][value]
-            for name, value in facets(specimen).items()
-        },
+        facets={name: printable(str(value)) for name, value in chosen_by.items()},
     )
 
 
-def _pane(title: str, parts: list[Piece]) -> Pane:
+def _panes(specimen: Specimen, condition: str) -> dict[str, Pane]:
+    case, (treated, clean) = specimen.case, specimen.finding[2:4]
+    lost, gained = difference(clean.response, treated.response)
+    message = [Piece(printable(text), printable(role)) for role, text in stretches(case) if text]
+    panes = {
+        "message": _pane("The message", message),
+        "clean": _pane(
+            "Response without the comment (clean)",
+            pieces(clean, (), lost),
+            "only without the comment",
+        ),
+        "treated": _pane(
+            f"Response with the comment ({condition})",
+            pieces(treated, specimen.evidence, gained),
+            "only with the comment",
+        ),
+    }
+    if case.system_instruction:
+        system = [Piece(printable(case.system_instruction))]
+        panes = {"system": _pane("System instruction", system)} | panes
+    return panes
+
+
+def _pane(title: str, parts: list[Piece], changed: str = "") -> Pane:
+    """Pieces under a title; `changed` says what is meant by a change in them."""
     marks = dict.fromkeys(piece.mark for piece in parts if piece.mark != "kept")
     legend = [Piece(MARKS.get(mark, mark), mark) for mark in marks]
-    changed = any(piece.changed for piece in parts)
-    return Pane(title, [Piece(CHANGED, changed=True), *legend] if changed else legend, parts)
+    if any(piece.changed for piece in parts):
+        legend.insert(0, Piece(changed, changed=True))
+    return Pane(title, legend, parts)
 
 
 def _facts(specimen: Specimen) -> dict[str, str]:
