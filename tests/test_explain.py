@@ -183,8 +183,13 @@ def test_a_card_is_the_specimen_that_its_label_will_be() -> None:
     assert html == specimen_html(specimen_of(judged))
     assert f"absorbed · {TIER_NAMES['lexical_witness']} · verbatim" in html
     assert "<dd>The menu is bad.</dd>" in html
-    assert "The <mark>menu is bad</mark>." in html.replace("<u>", "").replace("</u>", "")
-    assert '<s title="removed: sentence">' in html and "&lt;b&gt;I removed it." in html
+    assert 'The <mark data-mark="evidence">menu is bad</mark>.' in html.replace("<u>", "").replace(
+        "</u>", ""
+    )
+    assert (
+        '<s data-mark="removed" title="removed: sentence">' in html
+        and "&lt;b&gt;I removed it." in html
+    )
     assert "Response without the comment (clean)" in html
 
 

@@ -69,11 +69,11 @@ def test_parts_evidence_difference_and_removals_have_their_elements() -> None:
     (specimen, *_) = select(SPECIMENS, Choice(source="coedit", condition="newline"))
     html = specimen_html(specimen)
     comment = specimen.comment.replace("'", "&#39;")
-    assert f'<strong data-role="afterthought">{comment}</strong>' in html
-    assert "<mark><u>" in html and "not absorbed" not in html
+    assert f'<strong data-mark="afterthought">{comment}</strong>' in html
+    assert '<mark data-mark="evidence"><u>' in html and "not absorbed" not in html
     (specimen, *_) = select(SPECIMENS, Choice(source="coedit", condition="boundary"))
     html = specimen_html(specimen)
-    assert '<s title="removed: trailing report"><u>---' in html
+    assert '<s data-mark="removed" title="removed: trailing report"><u>---' in html
     assert "<dt>removed</dt><dd>trailing report</dd>" in html and "not absorbed" in html
 
 
@@ -86,7 +86,7 @@ def test_a_system_instruction_is_shown() -> None:
 def test_a_message_has_the_colours_that_it_has_in_every_notebook() -> None:
     html = specimen_html(SPECIMENS[0])
     for role, style in STYLES.items():
-        assert f'[data-role="{role}"] {{ {style} }}' in html
+        assert f'[data-mark="{role}"] {{ {style} }}' in html
 
 
 def test_a_pair_shows_both_messages_and_both_responses() -> None:

@@ -267,7 +267,7 @@ def test_ink_and_paper_contrast_in_light_and_dark(page, scheme: str) -> None:
     colours = driver.execute_script(
         "const of = (query) => getComputedStyle(document.querySelector(query));"
         "const paper = of('body').backgroundColor;"
-        "return [[of('body').color, paper], [of('pre [data-role=\"\"]').color, paper],"
+        "return [[of('body').color, paper], [of('pre [data-mark=\"\"]').color, paper],"
         " ...['mark', '.seam-verdict'].map(of)"
         ".map((style) => [style.color, style.backgroundColor])]"
     )

@@ -80,8 +80,8 @@ def _css() -> Markup:
 
     A role of a plugin's own is shown as a task is.
     """
-    styles = {"[data-role]": STYLES["task_instruction"]}
-    styles |= {f'[data-role="{role}"]': style for role, style in STYLES.items()}
+    styles = {"[data-mark]": STYLES["task_instruction"]}
+    styles |= {f'[data-mark="{role}"]': style for role, style in STYLES.items()}
     rules = [f".seam-specimen {chosen} {{ {style} }}\n" for chosen, style in styles.items()]
     return Markup("".join(rules)) + _asset("specimens.css")
 

@@ -7,7 +7,6 @@ said, it cannot act in a page or a terminal.
 
 from collections.abc import Iterable
 from itertools import groupby
-from operator import itemgetter
 
 import msgspec
 
@@ -167,5 +166,9 @@ def pieces(
             marks[place] = "evidence", "", False
     for start, end in changes:
         marks[start:end] = [(mark, step, True) for mark, step, _ in marks[start:end]]
-    runs = groupby(zip(marks, response, strict=True), key=itemgetter(0))
-    return [Piece(printable("".join(sign for _, sign in run)), *mark) for mark, run in runs]
+    found, here = [], 0
+    for mark, run in groupby(marks):
+        end = here + len(list(run))
+        found.append(Piece(printable(response[here:end]), *mark))
+        here = end
+    return found
