@@ -36,7 +36,7 @@ from seam_lib.core.benchmark import deal_clusters, read_benchmark
 from seam_lib.core.params import find_root
 from seam_lib.core.rows import TIER_NAMES, Case, Output, condition_name
 from seam_lib.infer.traces import unusable_reason
-from seam_lib.read.explain import evidence_of
+from seam_lib.read.view import quoted
 from seam_lib.score.nli import open_engine
 from seam_lib.score.scorer import RULES, Drop, Finding, score
 
@@ -231,7 +231,7 @@ def _told(finding: Finding) -> str:
     name, verdict = condition_name(finding.case.condition), finding.verdict
     if verdict is None:
         return f"**{name}**: not absorbed"
-    evidence = " … ".join(evidence_of(finding)).replace("`", "'")
+    evidence = quoted(finding).replace("`", "'")
     return f"**{name}**: absorbed ({TIER_NAMES[verdict.tier]}): `{evidence}`"
 
 

@@ -17,7 +17,7 @@ from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows
-from seam_lib.core.rows import Case, Label, Output
+from seam_lib.core.rows import TIER_NAMES, Case, Label, Output
 from seam_lib.score.returned import extract
 from seam_lib.score.scorer import (
     coverage,
@@ -235,15 +235,14 @@ def files(cases: list[Case], tmp_path: Path) -> list[str]:
 
 def test_a_label_explains_itself(cases: list[Case], files: list[str]) -> None:
     printed = seam("score", *files, "--explain", cases[2].id)
-    assert "label: absorbed (witness)" in printed
+    assert f"label: absorbed · {TIER_NAMES['lexical_witness']} · code comment" in printed
     assert f"evidence: {(cases[2].witness_tokens or [''])[0]}" in printed.lower()
-    assert "treated: removed as sentence: # I removed the line." in printed
-    assert "treated: removed as outside the fences: ```" in printed
+    assert "[removed: sentence: # I removed the line.]" in printed
+    assert "[removed: outside the fences: ```" in printed
     assert "\x1b[31m" not in printed
-    artifact = printed.split("treated: returned text\n")[1].split("clean: removed")[0]
-    assert "x = 1" in artifact
-    assert "I removed" not in artifact
-    assert cases[2].artifact.splitlines()[0] in printed.split("clean: returned text\n")[1]
+    treated, clean = printed.split("Response with the")[1].split("Response without")
+    assert "x = 1" in treated
+    assert cases[2].artifact.splitlines()[0] in clean
     assert not Path(files[-1]).exists()
 
 
@@ -258,7 +257,7 @@ def test_changed_labels_are_read_before_they_are_believed(
     write_rows(old, labels[:-1])
     printed = seam("score", *files, "--diff", old)
     assert "old: not absorbed" in printed
-    assert "new: absorbed (witness)" in printed
+    assert f"new: absorbed · {TIER_NAMES['lexical_witness']}\n" in printed
     assert "old: no label" in printed
     assert "2 labels differ." in printed
     assert cases[0].artifact.splitlines()[0] in printed

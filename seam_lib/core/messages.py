@@ -23,7 +23,7 @@ LEGEND = {
     "boundary_instruction": "added sentence, typed",
     "artifact": "artifact, pasted",
     "afterthought": "comment, typed",
-    "": "tags",
+    "": "seam, tags",
 }
 PAIR = f"display:grid;grid-template-columns:1fr 1fr;gap:.8em;border-top:1px solid {NEUTRAL}66"
 GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(19em,1fr));gap:.8em"

@@ -104,4 +104,4 @@ def changes(old: Path, findings: Sequence[Finding], seed: int) -> list[Change]:
 def _say(label: Label | None) -> str:
     if label is None:
         return "no label"
-    return f"absorbed ({TIER_NAMES[label.tier]})" if label.tier else "not absorbed"
+    return f"absorbed · {TIER_NAMES[label.tier]}" if label.tier else "not absorbed"
