@@ -34,9 +34,9 @@ from seam_lib.analysis.questions import contrasts
 from seam_lib.analysis.stats import wilson
 from seam_lib.core.benchmark import deal_clusters, read_benchmark
 from seam_lib.core.params import find_root
-from seam_lib.core.rows import Case, Output
+from seam_lib.core.rows import TIER_NAMES, Case, Output, condition_name
 from seam_lib.infer.traces import unusable_reason
-from seam_lib.read.explain import evidence_of
+from seam_lib.read.view import quoted
 from seam_lib.score.nli import open_engine
 from seam_lib.score.scorer import RULES, Drop, Finding, score
 
@@ -228,11 +228,11 @@ def absorption(nli: str = "off") -> Scorer:
 
 def _told(finding: Finding) -> str:
     """A finding in words, with the evidence as code: a response is no markup."""
-    name, verdict = finding.case.condition, finding.verdict
+    name, verdict = condition_name(finding.case.condition), finding.verdict
     if verdict is None:
         return f"**{name}**: not absorbed"
-    evidence = " … ".join(evidence_of(finding)).replace("`", "'")
-    return f"**{name}**: absorbed ({verdict.tier}): `{evidence}`"
+    evidence = quoted(finding).replace("`", "'")
+    return f"**{name}**: absorbed ({TIER_NAMES[verdict.tier]}): `{evidence}`"
 
 
 def _dropped(drop: Drop) -> str:

@@ -50,7 +50,7 @@ def test_partitions_name_file_and_licences() -> None:
 
 
 def test_the_report_says_where_the_benchmark_comes_from() -> None:
-    text = report("mine", "Built from nothing.", CASES)
+    text = report("mine", "Built from nothing.", FRAME)
     assert text.startswith(
         "# The benchmark `mine`\n\nBuilt from nothing.\n\n## Sources\n\n| source"
     )

@@ -11,15 +11,16 @@ from itertools import islice
 from pathlib import Path
 
 import msgspec
+import pandas as pd
 
 from seam_lib.build.comments import Comment, Deck, Pools, read_pools
-from seam_lib.build.composition import report
+from seam_lib.build.composition import Fact, noting, report
 from seam_lib.build.conditions import Condition, conditions, task_head
 from seam_lib.build.invariants import check_cluster
 from seam_lib.build.release import question_ids, read_digests
 from seam_lib.build.sources import ADAPTERS, Item, read_items
 from seam_lib.build.sources.hub import hub_file
-from seam_lib.core.benchmark import deal, stream_benchmark, write_benchmark
+from seam_lib.core.benchmark import deal, write_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import write_text
 from seam_lib.core.params import BuildParams
@@ -226,10 +227,11 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
         name: sample(name, source_items(root, params, name), params.per_source) for name in SOURCES
     }
     clusters = make_clusters(samples, pools, params.seed)
-    folder = root / "data" / "benchmark" / params.name
     bar = shown(clusters, "composing and checking clusters", len(clusters))
-    write_benchmark(folder, compose_cases(bar, wanted, params.seed))
-    write_report(folder, ORIGINS[params.source])
+    folder = root / "data" / "benchmark" / params.name
+    noted: list[Fact] = []
+    write_benchmark(folder, noting(compose_cases(bar, wanted, params.seed), noted))
+    write_report(folder, ORIGINS[params.source], pd.DataFrame(noted))
     return folder
 
 
@@ -250,6 +252,6 @@ def source_items(root: Path, params: BuildParams, name: str) -> Iterator[Item]:
         yield msgspec.structs.replace(item, url=source.url(item))
 
 
-def write_report(folder: Path, origin: str) -> None:
-    """Write the report of a built benchmark into its folder."""
-    write_text(folder / "README.md", report(folder.name, origin, stream_benchmark(folder)))
+def write_report(folder: Path, origin: str, frame: pd.DataFrame) -> None:
+    """Write the report of a benchmark into its folder; the frame is that of `facts`."""
+    write_text(folder / "README.md", report(folder.name, origin, frame))

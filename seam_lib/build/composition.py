@@ -1,6 +1,7 @@
 """What a benchmark contains: counts, lengths, and how often each comment is used."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,25 +19,42 @@ GENRES = {
 }
 
 
-def facts(cases: Iterable[Case]) -> pd.DataFrame:
-    """One row per case, with what the counts below need; the texts themselves are not kept.
+class Fact(NamedTuple):
+    """What the counts below need to know of a case; role and comment are None without a comment."""
 
-    Returns:
-        Columns cluster, source, partition, license, condition, characters (of the artifact), role
-        and comment (None without a comment).
-    """
-    return pd.DataFrame(
-        {
-            "cluster": case.composition_event_id,
-            "source": case.source,
-            "partition": case.release_partition,
-            "license": case.license,
-            "condition": case.condition,
-            "characters": len(case.artifact),
-            "role": case.afterthought_role,
-            "comment": case.afterthought,
-        }
-        for case in cases
+    cluster: str
+    source: str
+    partition: str
+    license: str
+    condition: str
+    characters: int  # of the artifact
+    role: str | None
+    comment: str | None
+
+
+def facts(cases: Iterable[Case]) -> pd.DataFrame:
+    """One row per case with the columns of `Fact`; the texts themselves are not kept."""
+    return pd.DataFrame(map(fact, cases))
+
+
+def noting(cases: Iterable[Case], noted: list[Fact]) -> Iterator[Case]:
+    """Let cases pass on their way to the disk, and note the facts of each."""
+    for case in cases:
+        noted.append(fact(case))
+        yield case
+
+
+def fact(case: Case) -> Fact:
+    """What the counts need to know of one case."""
+    return Fact(
+        cluster=case.composition_event_id,
+        source=case.source,
+        partition=case.release_partition,
+        license=case.license,
+        condition=case.condition,
+        characters=len(case.artifact),
+        role=case.afterthought_role,
+        comment=case.afterthought,
     )
 
 
@@ -85,15 +103,14 @@ def partitions(frame: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(["file", "partition"])
 
 
-def report(name: str, origin: str, cases: Iterable[Case]) -> str:
+def report(name: str, origin: str, frame: pd.DataFrame) -> str:
     """The build report, in Markdown: what the folder holds and where it comes from.
 
     Args:
         name: The benchmark's name.
         origin: One sentence that says what it was built from.
-        cases: Its cases.
+        frame: The facts of its cases.
     """
-    frame = facts(cases)
     use = comment_use(frame)
     sections = {
         "Sources": composition(frame),
