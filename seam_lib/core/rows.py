@@ -56,7 +56,7 @@ def in_order(conditions: Iterable[str]) -> list[str]:
 
 
 def condition_name(condition: str) -> str:
-    """What readers see of a condition; one's own are shown as they are."""
+    """What readers see of a condition; your own conditions keep their names."""
     return CONDITION_NAMES.get(condition, condition)
 
 
