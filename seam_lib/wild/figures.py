@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from seam_lib.analysis import stats
+from seam_lib.analysis.agreement import Crossed, table_at
 from seam_lib.core.look import GREY, style
 from seam_lib.wild import rules
-from seam_lib.wild.audit import Crossed, table_at
 
 BLUE, ORANGE = "#0072b2", "#d55e00"
 
