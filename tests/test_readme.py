@@ -28,8 +28,9 @@ from seam_lib.cli import app
 from seam_lib.cli.run_view import timespan
 from seam_lib.core import rows as row_types
 from seam_lib.core.params import RunParams
-from seam_lib.core.run import Run, load_cases
+from seam_lib.core.run import Run
 from seam_lib.infer.plan import forecast
+from seam_lib.infer.prompts import load_prompts
 from seam_lib.verify import copy_tracked
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -197,7 +198,7 @@ def test_the_size_of_a_run_is_the_benchmarks() -> None:
     settings = RunParams(
         benchmark="embedded", provider="openai", model="any", price_in=1.0, price_out=5.0
     )
-    plan = forecast(settings, load_cases(Run("any", settings, ROOT)), [])
+    plan = forecast(settings, load_prompts(Run("any", settings, ROOT)), [])
     size = f"{plan.calls} calls, about {plan.input_tokens // 1000},000 tokens in and "
     cost = f"million tokens about ${plan.usd:.2f}, and about {timespan(plan.seconds)} at "
     text = " ".join(README.split())
