@@ -10,13 +10,17 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from seam_lib.analysis.agreement import agreement, printed
 from seam_lib.analysis.labels import read_labels
 from seam_lib.analysis.questions import rates, tiers
+from seam_lib.core import answers
+from seam_lib.core.cells import markdown
 from seam_lib.core.errors import SeamError
 from seam_lib.core.messages import printable
+from seam_lib.core.params import AnalysisParams
 from seam_lib.core.rows import TIER_NAMES, TIERS, condition_name
 from seam_lib.read.specimens import specimen_of
-from seam_lib.read.verdicts import Audit, Share, agreement_of
+from seam_lib.read.verdicts import Audit, Share
 from seam_lib.read.view import Piece, View, view_of
 from seam_lib.score.checks import Change
 from seam_lib.score.scorer import LEXICAL_ONLY, Drop, Finding, Provenance
@@ -54,6 +58,9 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
         f"{labelled} labels for {planned} planned treated cases; "
         f"{len(provenance.dropped)} responses dropped as unusable. Written: {labels_path}"
     )
+    strange = {drop.finish_reason for drop in provenance.dropped if drop.flaw == "unknown"}
+    for finish_reason in sorted(filter(None, strange)):
+        console.print(f"Some of them {answers.words('unknown', finish_reason)}.", markup=False)
 
 
 def show_case(
@@ -63,7 +70,7 @@ def show_case(
     if not findings and not drops:
         raise SeamError(f"{case_id}: no treated response to such a case in the outputs.")
     for drop in drops:
-        console.print(f"{drop.model}: no label: {drop.reason}.", markup=False)
+        console.print(f"{drop.model}: no label: {drop}.", markup=False)
     for finding in findings:
         show_specimen(console, view_of(specimen_of(finding)))
 
@@ -109,8 +116,8 @@ def _say(console: Console, name: str, value: str) -> None:
     console.print(Text.assemble((f"{name}: ", "bold"), printable(value.strip())))
 
 
-def show_audit(console: Console, found: Audit, written: Path) -> None:
-    """Print what readers' verdicts say about the scorer."""
+def show_audit(console: Console, found: Audit, settings: AnalysisParams, written: Path) -> None:
+    """Print what readers' verdicts say about the scorer; `settings` seed the intervals."""
     for tier, confirmed in found.confirmed.items():
         console.print(
             f"{TIER_NAMES[tier]}: {_share(confirmed)} of the positives read are confirmed"
@@ -122,12 +129,9 @@ def show_audit(console: Console, found: Audit, written: Path) -> None:
         console.print(
             f"detected: {estimate:.1%} of all absorptions (at the bounds: {low:.1%} to {high:.1%})"
         )
-    for name, table in (("scorer and readers", found.scorer), ("two readers", found.readers)):
-        if table and sum(map(sum, table)):
-            values = ", ".join(f"{k} {v:.2f}" for k, v in agreement_of(table).items())
-            (yes, a), (b, no) = table
-            counts = f"both yes {yes}, both no {no}, only the first {a}, only the second {b}"
-            console.print(f"agreement of {name}: {values} ({counts})", markup=False)
+    agreed = agreement(found.agreement, settings.bootstrap_draws, settings.bootstrap_seed)
+    if len(agreed):
+        console.print(markdown(printed(agreed)), markup=False)
     console.print(f"unsure: {found.unsure}")
     console.print(f"overturned: {len(found.overturned)}, written to {written}")
 

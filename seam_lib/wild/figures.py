@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from seam_lib.analysis import stats
+from seam_lib.analysis.agreement import Crossed, table_at
 from seam_lib.core.look import style
 from seam_lib.core.palette import BLUE, GREY, VERMILION
 from seam_lib.wild import rules
-from seam_lib.wild.audit import Crossed, table_at
 
 
 def figure_funnel(counts: Mapping[str, int]) -> Figure:
