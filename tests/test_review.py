@@ -75,7 +75,7 @@ def test_a_response_is_text_on_the_page_and_in_the_sheet(tmp_path: Path) -> None
     html = page("positives", items, open_label=True)
     assert "<script>alert" not in html
     assert "<img" not in html
-    assert "&lt;img src=x onerror=&quot;" in html
+    assert "&lt;img src=x onerror=&#34;" in html
     assert "\x1b" not in html
     assert "\u202e" not in html
     write_packets(tmp_path, items, [])

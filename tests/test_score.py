@@ -17,7 +17,7 @@ from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows
-from seam_lib.core.rows import Case, Label, Output
+from seam_lib.core.rows import TIER_NAMES, Case, Label, Output
 from seam_lib.score.returned import extract
 from seam_lib.score.scorer import (
     coverage,
@@ -198,10 +198,12 @@ def test_provenance_names_tier_inputs_and_counts(cases: list[Case], tmp_path: Pa
     outputs = answers(cases[:6])
     outputs[1].error = "timeout"
     write_rows(tmp_path / "outputs.jsonl", outputs)
-    score_files(
+    findings, written = score_files(
         tmp_path, *(tmp_path / f"{n}.jsonl" for n in ("cases", "outputs", "labels")), engine=None
     )
     made = read_provenance(tmp_path / "labels.jsonl")
+    assert made == written
+    assert list(map(to_label, findings)) == list(read_rows(tmp_path / "labels.jsonl", Label))
     assert (made.rules, made.nli) == ("2.4.3", "off")
     assert sorted(made.inputs) == ["cases.jsonl", "outputs.jsonl"]
     assert made.planned["newline"] == 1
@@ -233,15 +235,14 @@ def files(cases: list[Case], tmp_path: Path) -> list[str]:
 
 def test_a_label_explains_itself(cases: list[Case], files: list[str]) -> None:
     printed = seam("score", *files, "--explain", cases[2].id)
-    assert "label: absorbed (lexical_witness)" in printed
+    assert f"label: absorbed · {TIER_NAMES['lexical_witness']} · code comment" in printed
     assert f"evidence: {(cases[2].witness_tokens or [''])[0]}" in printed.lower()
-    assert "treated: removed as sentence: # I removed the line." in printed
-    assert "treated: removed as outside the fences: ```" in printed
+    assert "[removed: sentence: # I removed the line.]" in printed
+    assert "[removed: outside the fences: ```" in printed
     assert "\x1b[31m" not in printed
-    artifact = printed.split("treated artifact\n")[1].split("clean: removed")[0]
-    assert "x = 1" in artifact
-    assert "I removed" not in artifact
-    assert cases[2].artifact.splitlines()[0] in printed.split("clean artifact\n")[1]
+    treated, clean = printed.split("Response with the")[1].split("Response without")
+    assert "x = 1" in treated
+    assert cases[2].artifact.splitlines()[0] in clean
     assert not Path(files[-1]).exists()
 
 
@@ -256,7 +257,7 @@ def test_changed_labels_are_read_before_they_are_believed(
     write_rows(old, labels[:-1])
     printed = seam("score", *files, "--diff", old)
     assert "old: not absorbed" in printed
-    assert "new: absorbed (lexical_witness)" in printed
+    assert f"new: absorbed · {TIER_NAMES['lexical_witness']}\n" in printed
     assert "old: no label" in printed
     assert "2 labels differ." in printed
     assert cases[0].artifact.splitlines()[0] in printed
@@ -268,7 +269,7 @@ def test_changed_labels_are_read_before_they_are_believed(
         ([], "Give a run's name"),
         (["embedded", "--cases", "x"], "Give a run's name"),
         (["embedded", "--explain", "c", "--diff", "x"], "--explain or --diff, not both"),
-        (["nobody"], "there is no run 'nobody', but: embedded"),
+        (["nobody"], "there is no run 'nobody'; the runs are: embedded"),
     ],
 )
 def test_wrong_arguments_say_what_to_give(

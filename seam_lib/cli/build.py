@@ -102,6 +102,7 @@ def import_benchmark(
     three files have terms of their own, so one or two of them may be imported alone.
     """
     from seam_lib.build.clusters import write_report
+    from seam_lib.build.composition import facts
     from seam_lib.build.imported import ORIGIN, problems, read_release
     from seam_lib.build.release import COMMIT, DIGESTS, compare_digests, lacking, read_digests
     from seam_lib.core.benchmark import write_benchmark
@@ -124,7 +125,7 @@ def import_benchmark(
         raise typer.Exit(1)
     cases = [row.case for row in rows]
     write_benchmark(folder, cases)
-    write_report(folder, ORIGIN)
+    write_report(folder, ORIGIN, facts(cases))
     typer.echo(f"{len(cases)} cases imported to data/benchmark/{name}, 0 differences.")
     if gaps := lacking(compare_digests(cases, digests)):
         typer.echo(f"Not in it: {gaps}.")

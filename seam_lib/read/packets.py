@@ -18,8 +18,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import write_text
 from seam_lib.core.messages import printable
-from seam_lib.read.explain import evidence_of, pieces, to_html
+from seam_lib.read.html import marked_html
 from seam_lib.read.verdicts import KeyRow, read_csv, to_csv
+from seam_lib.read.view import pieces, quoted
 from seam_lib.score.scorer import Finding, to_label
 
 #: The blind packet holds one positive for so many negatives, so that "no" is not always right.
@@ -113,7 +114,7 @@ def page(name: str, items: Sequence[Entry], open_label: bool) -> str:
 
 def _marked(finding: Finding) -> str:
     evidence = finding.verdict.evidence if finding.verdict else ()
-    return to_html(pieces(finding.treated, evidence))
+    return marked_html(pieces(finding.treated, evidence))
 
 
 def _tier(finding: Finding) -> str:
@@ -132,7 +133,7 @@ def _row(item: Entry, open_label: bool) -> dict[str, str]:
         "model": finding.model,
         "case_id": finding.case.id,
         "tier": _tier(finding),
-        "evidence": " … ".join(evidence_of(finding)),
+        "evidence": quoted(finding),
         "comment": finding.case.afterthought or "",
         "artifact": finding.case.artifact,
         "response": finding.treated.response,
