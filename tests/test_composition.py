@@ -19,7 +19,7 @@ def test_the_composition_has_the_rows_of_table_2() -> None:
     assert list(table["source"]) == [
         "CanItEdit", "CommitPackFT", "CoEdIT", "IteraTeR", "ParaRev", "Stack Exchange", "total"
     ]  # fmt: skip
-    assert list(table["examples"]) == [16] * 6 + [96]
+    assert list(table["clusters"]) == [16] * 6 + [96]
     assert list(table["cases"]) == [96] * 6 + [576]
 
 
@@ -50,7 +50,7 @@ def test_partitions_name_file_and_licences() -> None:
 
 
 def test_the_report_says_where_the_benchmark_comes_from() -> None:
-    text = report("mine", "Built from nothing.", CASES)
+    text = report("mine", "Built from nothing.", FRAME)
     assert text.startswith(
         "# The benchmark `mine`\n\nBuilt from nothing.\n\n## Sources\n\n| source"
     )

@@ -221,7 +221,7 @@ def test_an_explanation_names_tier_and_evidence_and_is_no_markup(log) -> None:
     sample = next(s for s in log.samples if s.metadata["genre"] == "prose")
     told = sample.scores["absorption"]
     (witness,) = convert(sample.metadata[CASES], list[Case])[1].witness_tokens
-    assert f"**newline**: absorbed (lexical_witness): `{witness}`" in told.explanation
+    assert f"**newline**: absorbed (witness): `{witness}`" in told.explanation
     assert "**mitigation**: not absorbed" in told.explanation
     assert told.answer == "newline, blank, newline_R"
     assert told.metadata["newline"] == "lexical_witness"

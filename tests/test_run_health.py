@@ -6,7 +6,7 @@ import pytest
 from trial import trace, trial_cases
 
 from seam_lib.core.params import RunParams
-from seam_lib.core.rows import CONDITIONS, Case, Output, Trace
+from seam_lib.core.rows import CONDITIONS, Case, Output, Trace, condition_name
 from seam_lib.infer.health import Health, answers, by_source, diagnose, in_hours
 from seam_lib.infer.traces import message_digest, messages, repeats
 
@@ -30,7 +30,7 @@ def check(changes: dict[str, dict[str, Any]]) -> Health:
 def test_a_sound_run_gets_no_warning() -> None:
     found = check({})
     assert found.warnings == []
-    assert list(found.calls["condition"]) == list(CONDITIONS)
+    assert list(found.calls["condition"]) == list(map(condition_name, CONDITIONS))
     assert set(found.calls["calls"]) == {12}
     assert set(found.calls["tokens p50/p95"]) == {"7/7"}
     assert set(found.provenance["conditions"]) == {"all"}
@@ -57,9 +57,9 @@ def test_every_kind_of_defect_is_counted_where_it_happened() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"served_model": "m-alias"}, "differ in served model: m .*; m-alias (newline_R)"),
-        ({"endpoint": "elsewhere"}, "differ in endpoint: e .*; elsewhere (newline_R)"),
-        ({"request": {"temperature": 1.0}}, "differ in temperature: 0.0 .*; 1.0 (newline_R)"),
+        ({"served_model": "m-alias"}, "differ in served model: m .*; m-alias (artifact-native)"),
+        ({"endpoint": "elsewhere"}, "differ in endpoint: e .*; elsewhere (artifact-native)"),
+        ({"request": {"temperature": 1.0}}, "differ in temperature: 0.0 .*; 1.0 (artifact-native)"),
         ({"served_model": None}, "no served model"),
     ],
 )
@@ -83,7 +83,8 @@ def test_conditions_collected_more_than_a_day_apart_are_named() -> None:
     for days, warns in ((0.9, False), (38, True)):
         later = {"started_at": (start + timedelta(days=days)).isoformat(timespec="seconds")}
         warnings = check({"newline_R": later}).warnings
-        assert warnings == ([f"clean and newline_R were collected {days:.1f} days apart"] * warns)
+        said = f"clean and artifact-native were collected {days:.1f} days apart"
+        assert warnings == [said] * warns
 
 
 def test_one_late_retry_does_not_move_a_condition() -> None:

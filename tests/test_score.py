@@ -198,10 +198,12 @@ def test_provenance_names_tier_inputs_and_counts(cases: list[Case], tmp_path: Pa
     outputs = answers(cases[:6])
     outputs[1].error = "timeout"
     write_rows(tmp_path / "outputs.jsonl", outputs)
-    score_files(
+    findings, written = score_files(
         tmp_path, *(tmp_path / f"{n}.jsonl" for n in ("cases", "outputs", "labels")), engine=None
     )
     made = read_provenance(tmp_path / "labels.jsonl")
+    assert made == written
+    assert list(map(to_label, findings)) == list(read_rows(tmp_path / "labels.jsonl", Label))
     assert (made.rules, made.nli) == ("2.4.3", "off")
     assert sorted(made.inputs) == ["cases.jsonl", "outputs.jsonl"]
     assert made.planned["newline"] == 1
@@ -267,7 +269,7 @@ def test_changed_labels_are_read_before_they_are_believed(
         ([], "Give a run's name"),
         (["embedded", "--cases", "x"], "Give a run's name"),
         (["embedded", "--explain", "c", "--diff", "x"], "--explain or --diff, not both"),
-        (["nobody"], "there is no run 'nobody', but: embedded"),
+        (["nobody"], "there is no run 'nobody'; the runs are: embedded"),
     ],
 )
 def test_wrong_arguments_say_what_to_give(

@@ -1,7 +1,7 @@
 """From items to clusters to cases: the benchmark, the same bytes on every machine.
 
-Paper, Sections 3.1 to 3.3 and Appendices B and C. Rows stand in the order of the sources, then of
-the sample, then of the conditions, so that a cluster's cases are neighbours.
+Paper, Sections 3.1 to 3.3 and Appendices B and C. Cases are ordered by source, then as sampled,
+then by condition, so the cases of a cluster are neighbours.
 """
 
 import hashlib
@@ -11,15 +11,16 @@ from itertools import islice
 from pathlib import Path
 
 import msgspec
+import pandas as pd
 
 from seam_lib.build.comments import Comment, Deck, Pools, read_pools
-from seam_lib.build.composition import report
+from seam_lib.build.composition import Fact, noting, report
 from seam_lib.build.conditions import Condition, conditions, task_head
 from seam_lib.build.invariants import check_cluster
 from seam_lib.build.release import question_ids, read_digests
 from seam_lib.build.sources import ADAPTERS, Item, read_items
 from seam_lib.build.sources.hub import hub_file
-from seam_lib.core.benchmark import deal, stream_benchmark, write_benchmark
+from seam_lib.core.benchmark import deal, write_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import write_text
 from seam_lib.core.params import BuildParams
@@ -56,10 +57,10 @@ class Cluster(msgspec.Struct, frozen=True):
 
 
 def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
-    """Choose items of balanced length, by a fixed order that needs no seed (Section 3.3).
+    """Choose items of balanced length, in a fixed order that needs no seed (Section 3.3).
 
-    Items whose artifact repeats an earlier one are dropped. The rest falls into thirds by length;
-    each third is ordered by the digest of the cluster id, and the thirds are dealt in turn.
+    Items whose artifact repeats an earlier one are dropped. The others are split into thirds by
+    length, each third is ordered by the digest of the cluster id, and the thirds are dealt in turn.
 
     Args:
         source: The source's name, for the error.
@@ -81,7 +82,9 @@ def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
     low, high = lengths[len(lengths) // 3], lengths[2 * len(lengths) // 3]
     thirds: tuple[list[Item], ...] = ([], [], [])
     for item in unique.values():
-        thirds[(len(item.artifact) > low) + (len(item.artifact) > high)].append(item)
+        length = len(item.artifact)
+        place = 0 if length <= low else 1 if length <= high else 2
+        thirds[place].append(item)
     for third in thirds:
         third.sort(key=lambda item: hashlib.sha256(item.cluster_id.encode()).hexdigest())
     return list(islice(deal(thirds), count))
@@ -91,7 +94,7 @@ def make_clusters(samples: Mapping[str, Sequence[Item]], pools: Pools, seed: int
     """Give every sampled item its task head and its comments.
 
     Args:
-        samples: The items by source, sources and items in their order.
+        samples: The items of each source, in order.
         pools: The comments to choose from.
         seed: Seeds two generators, one for each kind of comment.
 
@@ -125,7 +128,7 @@ def refuse_repeats(items: Iterable[Item]) -> None:
 def choose_casual(
     samples: Mapping[str, Sequence[Item]], heads: Mapping[str, str], pools: Pools, seed: int
 ) -> dict[str, Comment]:
-    """The casual comment of each cluster: one generator, a freshly shuffled deck a source."""
+    """The casual comment of each cluster: one generator, a newly shuffled deck for each source."""
     generator = random.Random(seed)
     chosen = {}
     for items in samples.values():
@@ -157,10 +160,10 @@ def choose_native(
 def compose_cases(
     clusters: Iterable[Cluster], conditions: Sequence[Condition], seed: int
 ) -> Iterator[Case]:
-    """Compose every cluster under every condition and hold it to the invariants.
+    """Compose every cluster under every condition and check the invariants.
 
     Yields:
-        The cases, cluster by cluster, so that nothing is kept that is not needed.
+        The cases, cluster by cluster, so that one cluster at a time is in memory.
 
     Raises:
         SeamError: An invariant does not hold; names the cluster.
@@ -213,7 +216,7 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
         params: Its `build` section.
 
     Returns:
-        The folder written: a file of cases for each licence partition, and README.md.
+        The folder written: one file of cases per licence partition, and README.md.
 
     Raises:
         SeamError: A row, a condition or a cluster is not as it must be; no file has changed then.
@@ -224,10 +227,11 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
         name: sample(name, source_items(root, params, name), params.per_source) for name in SOURCES
     }
     clusters = make_clusters(samples, pools, params.seed)
-    folder = root / "data" / "benchmark" / params.name
     bar = shown(clusters, "composing and checking clusters", len(clusters))
-    write_benchmark(folder, compose_cases(bar, wanted, params.seed))
-    write_report(folder, ORIGINS[params.source])
+    folder = root / "data" / "benchmark" / params.name
+    noted: list[Fact] = []
+    write_benchmark(folder, noting(compose_cases(bar, wanted, params.seed), noted))
+    write_report(folder, ORIGINS[params.source], pd.DataFrame(noted))
     return folder
 
 
@@ -248,6 +252,6 @@ def source_items(root: Path, params: BuildParams, name: str) -> Iterator[Item]:
         yield msgspec.structs.replace(item, url=source.url(item))
 
 
-def write_report(folder: Path, origin: str) -> None:
-    """Write the report of a built benchmark into its folder."""
-    write_text(folder / "README.md", report(folder.name, origin, stream_benchmark(folder)))
+def write_report(folder: Path, origin: str, frame: pd.DataFrame) -> None:
+    """Write the report of a benchmark into its folder; the frame is that of `facts`."""
+    write_text(folder / "README.md", report(folder.name, origin, frame))

@@ -1,6 +1,7 @@
-"""What a benchmark consists of: counts, lengths, and how often each comment is used."""
+"""What a benchmark contains: counts, lengths, and how often each comment is used."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,37 +19,54 @@ GENRES = {
 }
 
 
-def facts(cases: Iterable[Case]) -> pd.DataFrame:
-    """One row a case, with what the counts below need; the texts themselves are not kept.
+class Fact(NamedTuple):
+    """What the counts below need to know of a case; role and comment are None without a comment."""
 
-    Returns:
-        Columns cluster, source, partition, license, condition, characters (of the artifact), role
-        and comment (None without a comment).
-    """
-    return pd.DataFrame(
-        {
-            "cluster": case.composition_event_id,
-            "source": case.source,
-            "partition": case.release_partition,
-            "license": case.license,
-            "condition": case.condition,
-            "characters": len(case.artifact),
-            "role": case.afterthought_role,
-            "comment": case.afterthought,
-        }
-        for case in cases
+    cluster: str
+    source: str
+    partition: str
+    license: str
+    condition: str
+    characters: int  # of the artifact
+    role: str | None
+    comment: str | None
+
+
+def facts(cases: Iterable[Case]) -> pd.DataFrame:
+    """One row per case with the columns of `Fact`; the texts themselves are not kept."""
+    return pd.DataFrame(map(fact, cases))
+
+
+def noting(cases: Iterable[Case], noted: list[Fact]) -> Iterator[Case]:
+    """Let cases pass on their way to the disk, and note the facts of each."""
+    for case in cases:
+        noted.append(fact(case))
+        yield case
+
+
+def fact(case: Case) -> Fact:
+    """What the counts need to know of one case."""
+    return Fact(
+        cluster=case.composition_event_id,
+        source=case.source,
+        partition=case.release_partition,
+        license=case.license,
+        condition=case.condition,
+        characters=len(case.artifact),
+        role=case.afterthought_role,
+        comment=case.afterthought,
     )
 
 
 def composition(frame: pd.DataFrame) -> pd.DataFrame:
-    """The paper's Table 2: examples and cases by source, and their total."""
-    rows = [
-        (SOURCE_NAMES[source], genre, group["cluster"].nunique(), len(group))
-        for source, genre in GENRES.items()
-        if len(group := frame[frame["source"] == source])
-    ]
-    total = ("total", "", sum(row[2] for row in rows), len(frame))
-    return pd.DataFrame([*rows, total], columns=["source", "genre", "examples", "cases"])
+    """The paper's Table 2: clusters and cases by source, and their total."""
+    rows = []
+    for source, genre in GENRES.items():
+        group = frame[frame["source"] == source]
+        if len(group):
+            rows.append((SOURCE_NAMES[source], genre, group["cluster"].nunique(), len(group)))
+    total = ("total", "", frame["cluster"].nunique(), len(frame))
+    return pd.DataFrame([*rows, total], columns=["source", "genre", "clusters", "cases"])
 
 
 def lengths(frame: pd.DataFrame) -> pd.DataFrame:
@@ -59,7 +77,7 @@ def lengths(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def comment_use(frame: pd.DataFrame) -> pd.DataFrame:
-    """How many clusters have each comment, by role; comments of a role in alphabetical order."""
+    """How many clusters have each comment, by role; within a role in alphabetical order."""
     use = frame.dropna(subset=["comment"]).groupby(["role", "comment"])["cluster"].nunique()
     return use.rename("clusters").reset_index()
 
@@ -71,13 +89,13 @@ def role_use(use: pd.DataFrame) -> pd.DataFrame:
 
 
 def partitions(frame: pd.DataFrame) -> pd.DataFrame:
-    """Examples and cases by licence partition: its file, and the licences that occur in it."""
+    """Clusters and cases by licence partition, with its file and the licences that occur in it."""
     table = pd.DataFrame(
         {
             "file": f"{PARTITIONS[name]}.jsonl",
             "partition": name,
             "licences": ", ".join(sorted(group["license"].unique())),
-            "examples": group["cluster"].nunique(),
+            "clusters": group["cluster"].nunique(),
             "cases": len(group),
         }
         for name, group in frame.groupby("partition")
@@ -85,15 +103,14 @@ def partitions(frame: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(["file", "partition"])
 
 
-def report(name: str, origin: str, cases: Iterable[Case]) -> str:
+def report(name: str, origin: str, frame: pd.DataFrame) -> str:
     """The build report, in Markdown: what the folder holds and where it comes from.
 
     Args:
         name: The benchmark's name.
         origin: One sentence that says what it was built from.
-        cases: Its cases.
+        frame: The facts of its cases.
     """
-    frame = facts(cases)
     use = comment_use(frame)
     sections = {
         "Sources": composition(frame),

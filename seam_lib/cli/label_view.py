@@ -10,13 +10,16 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from seam_lib.analysis.agreement import agreement, printed
 from seam_lib.analysis.labels import read_labels
 from seam_lib.analysis.questions import rates, tiers
+from seam_lib.core.cells import markdown
 from seam_lib.core.errors import SeamError
 from seam_lib.core.messages import printable
-from seam_lib.core.rows import CONDITION_NAMES, TIER_NAMES, TIERS
+from seam_lib.core.params import AnalysisParams
+from seam_lib.core.rows import TIER_NAMES, TIERS, condition_name
 from seam_lib.read.specimens import specimen_of
-from seam_lib.read.verdicts import Audit, Share, agreement_of
+from seam_lib.read.verdicts import Audit, Share
 from seam_lib.read.view import Piece, View, view_of
 from seam_lib.score.checks import Change
 from seam_lib.score.scorer import LEXICAL_ONLY, Drop, Finding, Provenance
@@ -44,8 +47,8 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
         for row in rows.to_dict("records"):
             interval = f"{row['rate']:.1%} [{row['low']:.1%}, {row['high']:.1%}]"
             fired = " / ".join(str(row[name]) for name in tier_names)
-            condition = CONDITION_NAMES.get(row["condition"], row["condition"])
-            table.add_row(condition, f"{row['k']} of {row['n']}", Text(interval), Text(fired))
+            counts = f"{row['k']} of {row['n']}"
+            table.add_row(condition_name(row["condition"]), counts, Text(interval), Text(fired))
         console.print(table)
     off = provenance.nli == "off"
     console.print(LEXICAL_ONLY if off else f"Semantic tier: {provenance.nli}", markup=False)
@@ -59,7 +62,7 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
 def show_case(
     console: Console, case_id: str, findings: Sequence[Finding], drops: Sequence[Drop]
 ) -> None:
-    """Print what the labels of one case rest on, for every model that answered it."""
+    """Print the evidence behind one case's label, for every model that answered it."""
     if not findings and not drops:
         raise SeamError(f"{case_id}: no treated response to such a case in the outputs.")
     for drop in drops:
@@ -95,7 +98,7 @@ def _piece(piece: Piece) -> Text:
 
 
 def show_changes(console: Console, changes: Sequence[Change]) -> None:
-    """Print every label that changed, with both artifacts, and at last how many."""
+    """Print every label that changed, with both returned texts, and then how many did."""
     for change in changes:
         console.print(Rule(Text(printable(f"{change.case_id} · {change.model} · {change.half}"))))
         _say(console, "old", change.old)
@@ -109,8 +112,8 @@ def _say(console: Console, name: str, value: str) -> None:
     console.print(Text.assemble((f"{name}: ", "bold"), printable(value.strip())))
 
 
-def show_audit(console: Console, found: Audit, written: Path) -> None:
-    """Print what readers' verdicts say about the scorer."""
+def show_audit(console: Console, found: Audit, settings: AnalysisParams, written: Path) -> None:
+    """Print what readers' verdicts say about the scorer; `settings` seed the intervals."""
     for tier, confirmed in found.confirmed.items():
         console.print(
             f"{TIER_NAMES[tier]}: {_share(confirmed)} of the positives read are confirmed"
@@ -122,12 +125,9 @@ def show_audit(console: Console, found: Audit, written: Path) -> None:
         console.print(
             f"detected: {estimate:.1%} of all absorptions (at the bounds: {low:.1%} to {high:.1%})"
         )
-    for name, table in (("scorer and readers", found.scorer), ("two readers", found.readers)):
-        if table and sum(map(sum, table)):
-            values = ", ".join(f"{k} {v:.2f}" for k, v in agreement_of(table).items())
-            (yes, a), (b, no) = table
-            counts = f"both yes {yes}, both no {no}, only the first {a}, only the second {b}"
-            console.print(f"agreement of {name}: {values} ({counts})", markup=False)
+    agreed = agreement(found.agreement, settings.bootstrap_draws, settings.bootstrap_seed)
+    if len(agreed):
+        console.print(markdown(printed(agreed)), markup=False)
     console.print(f"unsure: {found.unsure}")
     console.print(f"overturned: {len(found.overturned)}, written to {written}")
 

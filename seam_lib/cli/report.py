@@ -18,25 +18,26 @@ def register(app: typer.Typer) -> None:
 def report(
     runs: list[str] = typer.Argument(help="Scored runs, such as `embedded`; one or more."),
 ) -> None:
-    """Print the essentials of runs: rates, contrasts, and what must be said beside them.
+    """Print the main results of runs: rates, contrasts, and what limits them.
 
-    Several runs are read together: Holm's adjustment is then over them, as it is over the panel in
-    the paper. reports/RUN/ holds the whole report of a run, as Markdown, page, figure and tables.
+    Runs named together form one family: Holm's adjustment is over all of them, as it is over the
+    panel in the paper. reports/RUN/ has the full report of a run: Markdown, a web page, a figure
+    and tables.
     """
     from seam_lib.core.params import find_root
-    from seam_lib.report.results import analyse_run
+    from seam_lib.report.results import analyse_runs
 
     root = find_root()
-    family = list(dict.fromkeys(runs))
-    show([analyse_run(root, name, family if len(family) > 1 else None) for name in family])
-    for name in family:
-        page = root / "reports" / name / "report.html"
+    results = analyse_runs(root, runs)
+    show(results)
+    for result in results:
+        page = root / "reports" / result.run.name / "report.html"
         if page.exists():
             typer.echo(f"report  {page.relative_to(root)}")
 
 
 def show(results: "list[RunResult]") -> None:
-    """Print the essentials of one or several runs."""
+    """Print the main results of one or several runs."""
     from rich.console import Console
     from rich.markdown import Markdown
 
@@ -62,12 +63,12 @@ def show(results: "list[RunResult]") -> None:
 
 
 def rate_table(results: "list[RunResult]") -> "Table":
-    """Rates with intervals and counts, a row a condition and a column a run."""
+    """Rates with intervals and counts: one row per condition, one column per run."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     from seam_lib.core.cells import percent
-    from seam_lib.core.rows import CONDITION_NAMES
+    from seam_lib.core.rows import condition_name
 
     table = Table("condition", box=SIMPLE_HEAD)
     cells: dict[str, list[str]] = {}
@@ -78,7 +79,7 @@ def rate_table(results: "list[RunResult]") -> "Table":
             interval = f"{percent(row.low)}, {percent(row.high)}"
             column[place] = f"{percent(row.rate)} \\[{interval}] {row.n} of {row.planned}"
     for condition, column in cells.items():
-        table.add_row(CONDITION_NAMES.get(condition, condition), *column)
+        table.add_row(condition_name(condition), *column)
     return table
 
 

@@ -1,22 +1,26 @@
 """Tables and their cells: .csv for machines, .md for readers, .tex (booktabs) for papers.
 
-A table has two bodies: `data`, plain values at full use, and `display`, the cells as the paper
-prints them. Percentages are printed with one decimal, levers as in Table 3.
+A table has two bodies: `data`, plain values in full precision, and `display`, the cells as the
+paper prints them. Percentages are printed with one decimal, levers as in Table 3.
 """
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from seam_lib.core.files import write_text
+from seam_lib.core.rows import CONDITION_NAMES, SOURCE_NAMES, TIER_NAMES
 
 #: What readers see where there is no value; machines get an empty cell.
 NONE = "–"
-
-
+#: What stands for infinity in statistics.json, since JSON has no such number.
+INFINITY = "inf"
+#: Columns of p-values: they keep six significant digits, other numbers six decimals.
+P_VALUES = ("p", "p_holm", "fisher_p")
 #: Cells that readers compare from row to row: numbers, intervals, and counts "k of n".
 NUMERIC = re.compile(r"[-+]?[\d.∞–\[][-+\de.,%×∞–\[\]/ ]*(of \d+| ns)?")
 
@@ -38,15 +42,21 @@ def write_tables(folder: Path, tables: list[Table]) -> None:
             folder / f"{table.name}.csv", table.data.to_csv(index=False, lineterminator="\n")
         )
         write_text(folder / f"{table.name}.md", f"{markdown(table.display)}\n{table.caption}\n")
-        sides = "".join("lr"[right] for right in numeric(table.display))
+        sides = "".join("r" if right else "l" for right in numeric(table.display))
         latex = table.display.to_latex(index=False, escape=True, column_format=sides)
         for mark, command in (("×", r"$\times$"), ("→", r"$\to$"), ("∞", r"$\infty$")):
             latex = latex.replace(mark, command)
         write_text(folder / f"{table.name}.tex", latex)
 
 
+def named(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame as readers see it: conditions, tiers and sources by the names of `rows`."""
+    names = CONDITION_NAMES | TIER_NAMES | SOURCE_NAMES
+    return frame.replace(names).rename(columns=names)
+
+
 def markdown(frame: pd.DataFrame) -> str:
-    """A frame as a Markdown table: numbers to the right, bars escaped, line ends as spaces."""
+    """A frame as a Markdown table: numbers aligned right, bars escaped, line ends as spaces."""
     rows = frame.values.tolist()
     marks = ["---:" if right else "---" for right in numeric(frame)]
     cells = (
@@ -57,9 +67,37 @@ def markdown(frame: pd.DataFrame) -> str:
 
 
 def numeric(frame: pd.DataFrame) -> list[bool]:
-    """Which columns of a table hold nothing but numbers, and so stand to the right."""
+    """Which columns of a table hold nothing but numbers, and so are aligned right."""
     columns = [frame.iloc[:, place] for place in range(frame.shape[1])]
     return [len(cells) > 0 and all(NUMERIC.fullmatch(str(c)) for c in cells) for cells in columns]
+
+
+def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A frame's rows as plain data for JSON: numbers of fixed precision, null for no value."""
+    return [
+        {str(column): _plain(str(column), value) for column, value in row.items()}
+        for row in frame.to_dict("records")
+    ]
+
+
+def _plain(column: str, value: Any) -> Any:
+    if not isinstance(value, float | np.floating):
+        return int(value) if isinstance(value, np.integer) else value
+    if np.isnan(value):
+        return None
+    if np.isinf(value):
+        return INFINITY
+    return float(f"{value:.6g}") if column in P_VALUES else round(float(value), 6)
+
+
+def frame_of(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """The frame that `plain_rows` made plain; numbers that are missing or infinite come back."""
+    frame = pd.DataFrame(rows)
+    for column in frame:
+        words = {value for value in frame[column] if isinstance(value, str)}
+        if words == {INFINITY} or frame[column].isna().all():
+            frame[column] = frame[column].astype(float)
+    return frame
 
 
 def percent(x: float) -> str:

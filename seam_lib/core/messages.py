@@ -1,4 +1,4 @@
-"""Messages and responses as HTML, and text that cannot act.
+"""Messages and responses as HTML, and text made safe to show.
 
 A message is coloured by who wrote which part of it; the model sees the same without the colours.
 """
@@ -6,15 +6,16 @@ A message is coloured by who wrote which part of it; the model sees the same wit
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
+from seam_lib.core.palette import BLUE, NEUTRAL, ORANGE, VERMILION
 from seam_lib.core.rows import Case, Composed, Output
 
 #: Inline styles by role, so that a page needs nothing beside them; readable in light and dark.
 STYLES = {
-    "task_instruction": "background:#0072b233",
-    "boundary_instruction": "background:#0072b266",
-    "artifact": "background:#80808033",
-    "afterthought": "background:#e69f0099;font-weight:600",
-    "": "color:#d55e00",
+    "task_instruction": f"background:{BLUE}33",
+    "boundary_instruction": f"background:{BLUE}66",
+    "artifact": f"background:{NEUTRAL}33",
+    "afterthought": f"background:{ORANGE}99;font-weight:600",
+    "": f"color:{VERMILION}",
 }
 #: What the colours mean, for a legend; stretches without a role are tags and line breaks.
 LEGEND = {
@@ -24,7 +25,7 @@ LEGEND = {
     "afterthought": "comment, typed",
     "": "seam, tags",
 }
-PAIR = "display:grid;grid-template-columns:1fr 1fr;gap:.8em;border-top:1px solid #80808066"
+PAIR = f"display:grid;grid-template-columns:1fr 1fr;gap:.8em;border-top:1px solid {NEUTRAL}66"
 GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(19em,1fr));gap:.8em"
 BOX = (
     "white-space:pre-wrap;word-break:normal;overflow-wrap:break-word;"
@@ -36,8 +37,7 @@ def stretches(message: Case | Composed) -> Iterator[tuple[str, str]]:
     """Cut a message at its segments' offsets.
 
     Yields:
-        Pairs of role and text, which joined give back the message; the role is empty between
-        segments.
+        Pairs of role and text; joined, the texts are the message. Between segments the role is "".
     """
     here = 0
     for segment in message.segments:
@@ -54,7 +54,7 @@ def to_html(messages: Mapping[str, Case | Composed]) -> str:
 
 
 def answers_html(cases: Iterable[Case], outputs: Mapping[str, Output]) -> str:
-    """Each case as a row: its message, and what the model returned; the first look at a run.
+    """Each case as a row, for a first look at a run: its message, and what the model returned.
 
     Args:
         cases: The cases to show.
@@ -84,13 +84,13 @@ def box(name: str, message: Case | Composed) -> str:
 
 
 def coloured(role: str, text: str) -> str:
-    """A stretch of text in its role's colour; a role of a plugin's own is shown as a task is."""
+    """A stretch of text in its role's colour; a role that a plugin added is shown like the task."""
     style = STYLES.get(role, STYLES["task_instruction"])
     return f'<span style="{style}">{escape(text)}</span>' if text else ""
 
 
 def _answer(output: Output | None) -> str:
-    """A response as it came, characters that would act made visible, with what is odd about it."""
+    """A response as it came, with invisible characters made visible and any defect named."""
     if output is None:
         return "<i>missing: not asked yet</i>"
     notes = [note for note in (output.error, output.decoding) if note]
@@ -99,7 +99,7 @@ def _answer(output: Output | None) -> str:
 
 
 def printable(text: str) -> str:
-    """Show characters that would act unseen: a model's answer must not steer a terminal or a page.
+    """Make invisible characters visible: a model's answer must not control a terminal or a page.
 
     Control characters become pictures; marks that turn, break or hide text become their code.
     """

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.stats import fisher_exact
 
 from seam_lib.core.params import RunParams
-from seam_lib.core.rows import Case, Output, Trace
+from seam_lib.core.rows import Case, Output, Trace, condition_name
 from seam_lib.infer.plan import state, tally
 from seam_lib.infer.traces import by_case, repeats, unusable_reason
 
@@ -52,7 +52,7 @@ def diagnose(cases: list[Case], traces: Sequence[Trace], settings: RunParams) ->
     counts = tally(cases, traces, settings)
     tried: dict[str, list[Trace]] = {row.condition: [] for row in counts[:-1]}
     for case in cases:
-        tried[case.condition].extend(attempts[case.id])
+        tried[condition_name(case.condition)].extend(attempts[case.id])
     provenance = _provenance(tried)
     return Health(
         outcomes=pd.DataFrame(map(msgspec.structs.asdict, counts)),
@@ -177,8 +177,9 @@ def _clusters(
     bad: Counter[str] = Counter()
     for case in cases:
         where = state(attempts[case.id], settings)
-        settled[case.condition] += where != "missing"
-        bad[case.condition] += where == "unusable"
+        name = condition_name(case.condition)
+        settled[name] += where != "missing"
+        bad[name] += where == "unusable"
     n, k = settled.total(), bad.total()
     for condition, here in bad.items():
         there = settled[condition]

@@ -10,7 +10,7 @@ import msgspec
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import RunParams
-from seam_lib.core.rows import Case, Trace, in_order
+from seam_lib.core.rows import Case, Trace, condition_name, in_order
 from seam_lib.core.run import Run
 from seam_lib.infer.limits import CHARS_PER_TOKEN, price, prompt_chars, worst_price
 from seam_lib.infer.providers import Request
@@ -163,7 +163,8 @@ def check_settings(run: Run, traces: Iterable[Trace]) -> None:
 def tally(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> list[Tally]:
     """Count what became of the cases: a row a condition, the paper's first, and one for all."""
     attempts = by_case(cases, traces)
-    rows = {name: Tally(name) for name in in_order(case.condition for case in cases)}
+    conditions = in_order(case.condition for case in cases)
+    rows = {condition: Tally(condition_name(condition)) for condition in conditions}
     total = Tally("all")
     for case in cases:
         tried = attempts[case.id]

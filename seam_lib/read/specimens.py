@@ -11,13 +11,13 @@ import msgspec
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.rows import (
-    CONDITION_NAMES,
     CONDITIONS,
     SOURCE_NAMES,
     TIER_NAMES,
     Case,
     Label,
     Output,
+    condition_name,
 )
 from seam_lib.score.returned import Span
 from seam_lib.score.scorer import Finding, score, to_label
@@ -26,7 +26,7 @@ from seam_lib.score.tiers import Entailment, Verdict
 #: How readers meet the values of a facet, in the project's order.
 NAMES: dict[str, Mapping[Any, str]] = {
     "source": SOURCE_NAMES,
-    "condition": {name: CONDITION_NAMES.get(name, name) for name in CONDITIONS},
+    "condition": {name: condition_name(name) for name in CONDITIONS},
     "tier": TIER_NAMES,
     "absorbed": {True: "yes", False: "no"},
 }

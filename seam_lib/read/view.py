@@ -11,7 +11,7 @@ from itertools import groupby
 import msgspec
 
 from seam_lib.core.messages import LEGEND, printable, stretches
-from seam_lib.core.rows import CONDITION_NAMES, SOURCE_NAMES, TIER_NAMES
+from seam_lib.core.rows import SOURCE_NAMES, TIER_NAMES, condition_name
 from seam_lib.read.diff import difference
 from seam_lib.read.gallery import kind_of
 from seam_lib.read.specimens import Specimen, facets
@@ -72,7 +72,7 @@ class View(msgspec.Struct, frozen=True):
 def view_of(specimen: Specimen) -> View:
     """Work out what is shown of a specimen."""
     case, kind = specimen.case, kind_of(specimen)
-    condition = CONDITION_NAMES.get(case.condition, case.condition)
+    condition = condition_name(case.condition)
     chosen_by = facets(specimen) | {"absorbed": "yes" if specimen.label.absorbed else "no"}
     return View(
         id=printable("/".join(specimen.key)),

@@ -212,7 +212,7 @@ def read_and_score(
 
 def score_files(
     root: Path, cases_path: Path, outputs_path: Path, labels_path: Path, engine: Entailment | None
-) -> Provenance:
+) -> tuple[list[Finding], Provenance]:
     """Score a file of outputs: write the labels and, beside them, what made them.
 
     Args:
@@ -221,6 +221,9 @@ def score_files(
         outputs_path: As in `read_and_score`.
         labels_path: Where the labels go, one JSON row a line, sorted by model and case id.
         engine: The semantic tier, or None.
+
+    Returns:
+        What each label rests on, and what made the file.
 
     Raises:
         SeamError: As in `read_and_score`; or there is nothing to score.
@@ -241,7 +244,7 @@ def score_files(
     )
     write_rows(labels_path, map(to_label, findings))
     write_json(provenance_path(labels_path), msgspec.to_builtins(provenance))
-    return provenance
+    return findings, provenance
 
 
 def coverage(made: Provenance) -> list[dict[str, str | int]]:
