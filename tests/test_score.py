@@ -26,7 +26,6 @@ from seam_lib.score.scorer import (
     score,
     score_files,
     to_label,
-    unusable,
 )
 
 POOLS = read_pools(ROOT / "data" / "comments.yaml")
@@ -40,26 +39,6 @@ def cases() -> list[Case]:
 
 def labels_of(cases: list[Case], outputs: list[Output]) -> list[Label]:
     return [to_label(finding) for finding in score(cases, outputs)[0]]
-
-
-@pytest.mark.parametrize(
-    ("fields", "flaw"),
-    [
-        ({"response": "x"}, None),
-        ({"response": "x", "finish_reason": "stop", "error": ""}, None),
-        ({"response": "x", "error": "timeout"}, "error"),
-        ({"response": None}, "empty"),
-        ({"response": " \n\t"}, "empty"),
-        ({"response": "x", "finish_reason": "length"}, "length"),
-        ({"response": "x", "finish_reason": "max_tokens"}, "length"),
-        ({"response": "", "finish_reason": "length"}, "length"),
-        ({"response": "x", "finish_reason": "length", "error": "cut off"}, "length"),
-    ],
-)
-def test_a_response_is_usable_without_error_text_and_cut(
-    fields: dict[str, str | None], flaw: str | None
-) -> None:
-    assert unusable(Output(**({"case_id": "c", "model": "m"} | fields))) == flaw
 
 
 @pytest.mark.parametrize(
@@ -139,14 +118,23 @@ def test_what_is_scored_and_what_is_dropped(cases: list[Case]) -> None:
     rows = [clean, newline, blank, boundary, mitigation, native, late]
     findings, drops = score(cluster, rows)
     assert {j.case.condition for j in findings} == {"mitigation", "newline_R"}
-    assert sorted(drop.reason for drop in drops) == [
-        "treated response unusable: empty",
-        "treated response unusable: error",
-        "treated response unusable: length",
+    assert sorted((drop.side, drop.flaw) for drop in drops) == [
+        ("treated", "empty"),
+        ("treated", "error"),
+        ("treated", "length"),
     ]
-    assert score(cluster, [native])[1][0].reason == "clean response unusable: missing"
-    clean.finish_reason = "length"
-    assert score(cluster, [clean, native])[1][0].reason == "clean response unusable: length"
+    assert str(score(cluster, [native])[1][0]) == "clean response unusable: missing"
+    clean.finish_reason = "MAX_TOKENS"
+    (drop,) = score(cluster, [clean, native])[1]
+    assert (drop.side, drop.flaw, drop.finish_reason) == ("clean", "length", "MAX_TOKENS")
+    assert str(drop) == "clean response unusable: cut off at the token limit"
+
+
+def test_where_both_responses_fail_the_treated_one_is_named(cases: list[Case]) -> None:
+    clean, newline, *_ = answers(cases[:6])
+    clean.response, newline.finish_reason = "", "abort"
+    (drop,) = score(cases[:6], [clean, newline])[1]
+    assert (drop.side, drop.flaw) == ("treated", "broken")
 
 
 def test_several_models_in_one_file_are_kept_apart(cases: list[Case]) -> None:

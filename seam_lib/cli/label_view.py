@@ -13,6 +13,7 @@ from rich.text import Text
 from seam_lib.analysis.agreement import agreement, printed
 from seam_lib.analysis.labels import read_labels
 from seam_lib.analysis.questions import rates, tiers
+from seam_lib.core import answers
 from seam_lib.core.cells import markdown
 from seam_lib.core.errors import SeamError
 from seam_lib.core.messages import printable
@@ -57,6 +58,9 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
         f"{labelled} labels for {planned} planned treated cases; "
         f"{len(provenance.dropped)} responses dropped as unusable. Written: {labels_path}"
     )
+    strange = {drop.finish_reason for drop in provenance.dropped if drop.flaw == "unknown"}
+    for finish_reason in sorted(filter(None, strange)):
+        console.print(f"Some of them {answers.words('unknown', finish_reason)}.", markup=False)
 
 
 def show_case(
@@ -66,7 +70,7 @@ def show_case(
     if not findings and not drops:
         raise SeamError(f"{case_id}: no treated response to such a case in the outputs.")
     for drop in drops:
-        console.print(f"{drop.model}: no label: {drop.reason}.", markup=False)
+        console.print(f"{drop.model}: no label: {drop}.", markup=False)
     for finding in findings:
         show_specimen(console, view_of(specimen_of(finding)))
 

@@ -6,6 +6,7 @@ A message is coloured by who wrote which part of it; the model sees the same wit
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
+from seam_lib.core.answers import reason
 from seam_lib.core.palette import BLUE, NEUTRAL, ORANGE, VERMILION
 from seam_lib.core.rows import Case, Composed, Output
 
@@ -93,7 +94,7 @@ def _answer(output: Output | None) -> str:
     """A response as it came, with invisible characters made visible and any defect named."""
     if output is None:
         return "<i>missing: not asked yet</i>"
-    notes = [note for note in (output.error, output.decoding) if note]
+    notes = [note for note in (reason(output), output.decoding) if note]
     head = f"<b>response</b> <i>{escape('; '.join(notes))}</i>"
     return f'{head}<pre style="{BOX}">{escape(printable(output.response or ""))}</pre>'
 

@@ -43,8 +43,8 @@ def cautions(result: RunResult) -> list[str]:
     if result.scoring.nli == "off":
         said.append(LEXICAL_ONLY)
     said += usability(result.scoring)
-    warnings = (literal(words[:1].upper() + words[1:]) for words in result.health.warnings)
-    return said + [f"**Warning.** {words}." for words in warnings]
+    warnings = (str(warning) for warning in result.health.warnings)
+    return said + [f"**Warning.** {literal(words[:1].upper() + words[1:])}." for words in warnings]
 
 
 def _reach(design: pd.DataFrame) -> str:
