@@ -29,7 +29,7 @@ EXTRA = ["semantic_tags", "semantic_tags_instruction", "boundary_text_only"]
 
 def item(number: int, artifact: str, source: str = "coedit", **fields: Any) -> Item:
     base = {
-        "operation": "gec", "license": "MIT", "genre": "prose", "partition": "permissive"
+        "operation": "gec", "license": "MIT", "genre": "prose"
     }  # fmt: skip
     return Item(source=source, id=str(number), artifact=artifact, **(base | fields))
 
@@ -265,15 +265,16 @@ def edit_rows(root: Path, source: str, change: Any) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in change(rows)), encoding="utf-8")
 
 
-def without_src(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**rows[0]}, {k: v for k, v in rows[1].items() if k != "src"}, *rows[2:]]
+def without_any_src(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{k: v for k, v in row.items() if k != "src"} for row in rows]
 
 
 @pytest.mark.parametrize(
     ("settings", "change", "message"),
     [
-        ({}, without_src, r"coedit\.jsonl:2: .*`src`"),
-        ({}, lambda rows: rows[:5], r"coedit: \d usable items, 16 wanted"),
+        ({}, lambda rows: rows[:5], r"coedit: \d usable items, 16 wanted.* Left out: the text has"),
+        ({}, without_any_src, r"coedit\.jsonl: none of its rows gives an item: Object missing"),
+        ({"clusters": "release"}, None, "no row of the sources gives one of its 300 clusters"),
         ({"conditions": ["clean", "newlines"]}, None, "names 'newlines'; known are"),
         ({}, "1 / 0", r"mine\.py: the plugin cannot be run"),
     ],

@@ -1,8 +1,11 @@
 """The runner against a server that fails, dies and refuses; and killed at any moment itself."""
 
 import asyncio
+import contextlib
 import multiprocessing
+import os
 import random
+import signal
 import threading
 from collections import Counter
 from pathlib import Path
@@ -214,6 +217,23 @@ def test_it_runs_inside_a_running_event_loop_as_in_a_notebook(tmp_path: Path) ->
     assert len(outputs(run)) == len(trial_cases(1))
 
 
+def test_an_interrupt_in_a_notebook_ends_the_run_and_keeps_what_came(tmp_path: Path) -> None:
+    async def notebook(run: Run) -> str | None:
+        return ask(run)
+
+    def script(body: dict[str, Any], seen: int) -> str:
+        if len(server.bodies) <= 3:
+            return "ok"
+        os.kill(os.getpid(), signal.SIGINT)  # as "interrupt the kernel" does
+        return "hang"
+
+    with serving(script) as server, contextlib.closing(asyncio.new_event_loop()) as loop:
+        run = run_on(tmp_path, server.url, concurrency=1, timeout_seconds=30)
+        stopped = loop.run_until_complete(notebook(run))
+    assert stopped == "interrupted; every finished answer is on record"
+    assert len(outputs(run)) == len(read_traces(run.traces)) == 3
+
+
 def test_a_message_that_has_changed_is_asked_again(tmp_path: Path) -> None:
     with serving(ok) as server:
         run = run_on(tmp_path, server.url, cases=trial_cases(1))
@@ -285,7 +305,7 @@ def test_killed_at_fifty_moments_it_ends_as_if_undisturbed(tmp_path: Path) -> No
         calm = run_on(tmp_path / "calm", server.url, cases=cases, retry_seed=True)
         ask(calm)
     context = multiprocessing.get_context("forkserver")  # forks of a process that has us imported
-    context.set_forkserver_preload(["seam_lib.infer", "seam_lib.infer.providers.openai"])
+    context.set_forkserver_preload(["seam_lib.infer.runner", "seam_lib.infer.providers.openai"])
     moments = random.Random(42)
     with serving(depends_on_the_request_alone) as server:
         run = run_on(tmp_path / "shot", server.url, cases=cases, retry_seed=True, concurrency=4)

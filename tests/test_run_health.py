@@ -6,7 +6,7 @@ import pytest
 from trial import trace, trial_cases
 
 from seam_lib.core.params import RunParams
-from seam_lib.core.rows import CONDITIONS, Case, Output, Trace
+from seam_lib.core.rows import CONDITIONS, Case, Output, Trace, condition_name
 from seam_lib.infer.health import (
     Apart,
     Crowded,

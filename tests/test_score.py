@@ -228,7 +228,7 @@ def test_a_label_explains_itself(cases: list[Case], files: list[str]) -> None:
     assert "[removed: sentence: # I removed the line.]" in printed
     assert "[removed: outside the fences: ```" in printed
     assert "\x1b[31m" not in printed
-    treated, clean = printed.split("Response with the")[1].split("Response without")
+    clean, treated = printed.split("Response without")[1].split("Response with the")
     assert "x = 1" in treated
     assert cases[2].artifact.splitlines()[0] in clean
     assert not Path(files[-1]).exists()

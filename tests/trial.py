@@ -80,5 +80,5 @@ def engine(batch: Path, results: Path, **change: Any) -> None:
 def _item(source: str, number: int) -> Item:
     return Item(
         source=source, id=str(number), artifact=f"Text number {number}, as pasted.\nIt ends here.",
-        reference=None, operation="edit", license="MIT", genre="prose", partition="permissive",
+        reference=None, operation="edit", license="MIT", genre="prose",
     )  # fmt: skip

@@ -1,10 +1,11 @@
 """What a benchmark contains: counts, lengths, and how often each comment is used."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import pandas as pd
 
+from seam_lib.build.sources import Corpus
 from seam_lib.core.cells import markdown
 from seam_lib.core.rows import PARTITIONS, SOURCE_NAMES, SOURCES, Case
 
@@ -103,13 +104,26 @@ def partitions(frame: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(["file", "partition"])
 
 
-def report(name: str, origin: str, frame: pd.DataFrame) -> str:
+def left_out(corpora: Mapping[str, Corpus]) -> pd.DataFrame:
+    """The rows of each source that give no item, counted by reason."""
+    rows = [
+        (source, reason, len(lines), lines[0])
+        for source, corpus in corpora.items()
+        for reason, lines in corpus.left_out.items()
+    ]
+    return pd.DataFrame(rows, columns=["source", "reason", "rows", "first line"])
+
+
+def report(
+    name: str, origin: str, frame: pd.DataFrame, more: Mapping[str, pd.DataFrame] | None = None
+) -> str:
     """The build report, in Markdown: what the folder holds and where it comes from.
 
     Args:
         name: The benchmark's name.
         origin: One sentence that says what it was built from.
         frame: The facts of its cases.
+        more: What only the build knows, by title; an empty table is left out.
     """
     use = comment_use(frame)
     sections = {
@@ -118,6 +132,7 @@ def report(name: str, origin: str, frame: pd.DataFrame) -> str:
         "Length of the artifacts in characters": lengths(frame),
         "Use of the comments, by role": role_use(use),
         "Use of each comment": use,
+        **{title: table for title, table in (more or {}).items() if len(table)},
     }
     tables = (f"## {title}\n\n{markdown(table)}" for title, table in sections.items())
     return "\n".join([f"# The benchmark `{name}`\n\n{origin}\n", *tables])

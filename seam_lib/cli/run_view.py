@@ -16,7 +16,7 @@ from seam_lib.core.run import Run, load_cases
 from seam_lib.infer import runner
 from seam_lib.infer.plan import Forecast, State, forecast, open_prompts, reasons, tally
 from seam_lib.infer.prompts import load_prompts, prompt_of
-from seam_lib.infer.traces import read_traces
+from seam_lib.infer.traces import outputs, read_traces
 
 console = Console(soft_wrap=True, highlight=False)
 
@@ -150,15 +150,19 @@ def show_import(run: Run, taken: int, left_out: int) -> None:
 def show_health(run: Run) -> None:
     """Print a run's diagnosis."""
     from seam_lib.infer.health import diagnose
+    from seam_lib.score.damage import empty_words, left_empty
 
-    found = diagnose(load_cases(run), read_traces(run.traces), run.settings)
+    cases, traces = load_cases(run), read_traces(run.traces)
+    found = diagnose(cases, traces, run.settings)
+    emptied = empty_words(left_empty(cases, outputs(map(prompt_of, cases), traces)), run.name)
+    warnings = [*found.warnings, *filter(None, [emptied])]
     print_frame(f"{run.name}: {run.settings.model}", found.outcomes)
     print_frame("calls (p50/p95: median and 95th percentile)", found.calls)
     print_frame("collected", found.windows)
     print_frame("by whom and how", found.provenance)
-    for warning in found.warnings:
+    for warning in warnings:
         console.print(f"warning: {warning}", markup=False)
-    if not found.warnings:
+    if not warnings:
         console.print("No warnings.")
 
 

@@ -95,11 +95,11 @@ class BuildParams(msgspec.Struct, forbid_unknown_fields=True):
 
     name: str
     source: Literal["files", "hub"]
+    clusters: Literal["sample", "release"]
     per_source: Count
     seed: Seed
     conditions: list[str]
     plugins: str
-    questions: Literal["release", "search"]
     revisions: dict[str, str]
 
     def __post_init__(self) -> None:

@@ -19,6 +19,15 @@ CASUAL = TREATED[:4]
 SOURCES = ("canitedit", "coedit", "commitpackft", "iterater", "pararev", "stackexchange")
 #: The two of them whose artifacts are code.
 CODE_SOURCES = ("canitedit", "commitpackft")
+#: The release partition of each source: the group of licences its items may be passed on under.
+PARTITION_OF = {
+    "canitedit": "permissive",
+    "coedit": "permissive",
+    "commitpackft": "permissive_review",
+    "iterater": "permissive",
+    "pararev": "noncommercial_sharealike",
+    "stackexchange": "sharealike",
+}
 #: The file of the benchmark that a release partition goes into, by the terms it may be passed on.
 PARTITIONS = {
     "permissive": "permissive",

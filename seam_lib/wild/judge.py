@@ -18,12 +18,12 @@ from seam_lib.core import files
 from seam_lib.core.answers import usable
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import RunParams, WildParams
-from seam_lib.core.rows import Candidate, Judgement, Output
+from seam_lib.core.rows import Candidate, Judgement
 from seam_lib.core.run import Run
 from seam_lib.infer.plan import state
 from seam_lib.infer.prompts import Prompt
 from seam_lib.infer.runner import Watch, infer
-from seam_lib.infer.traces import by_prompt, read_traces
+from seam_lib.infer.traces import by_prompt, outputs, read_traces
 from seam_lib.wild.corpus import find_corpus, read_messages, shards
 
 T = TypeVar("T")
@@ -259,21 +259,21 @@ def parse(answer: str) -> Ruling | None:
 
 def _answered(docket: Docket) -> Iterator[Judgement]:
     """The judgements of the open candidates that the judge has answered, whatever it said."""
-    run = docket.run
-    attempts = by_prompt(docket.open, read_traces(run.traces))
-    outputs = (
-        {row.case_id: row for row in files.read_rows(run.outputs, Output)} if docket.open else {}
-    )
+    run, traces = docket.run, read_traces(docket.run.traces)
+    attempts = by_prompt(docket.open, traces)
+    rulings = {
+        row.case_id: parse(row.response or "") if usable(row) else None
+        for row in outputs(docket.open, traces)
+    }
     for prompt in docket.open:
         if state(attempts[prompt.id], run.settings) == "missing":
             continue
-        output = outputs[prompt.id]
-        verdict = parse(output.response or "") if usable(output) else None
+        ruling = rulings[prompt.id]
         yield Judgement(
             **msgspec.structs.asdict(docket.candidates[prompt.id]),
             judge=run.settings.model,
             asked=asked(prompt, run.settings),
-            genuine=verdict.genuine if verdict else None,
-            confidence=verdict.confidence if verdict else None,
-            genre=verdict.genre if verdict else None,
+            genuine=ruling.genuine if ruling else None,
+            confidence=ruling.confidence if ruling else None,
+            genre=ruling.genre if ruling else None,
         )
