@@ -50,7 +50,7 @@ def read_items(source: Source[Any], path: Path) -> Corpus:
         path: A JSON Lines file in the corpus's row format.
 
     Raises:
-        SeamError: A line is no JSON object, or no row gives an item; names file and line.
+        SeamError: A line is not a JSON object, or no row gives an item; names file and line.
     """
     corpus = Corpus([], {})
     for number, row in numbered_rows(path, dict):
@@ -62,7 +62,7 @@ def read_items(source: Source[Any], path: Path) -> Corpus:
     if not corpus.items:
         raise SeamError(
             f"{path}: none of its rows gives an item: {reasons(corpus) or 'it has no rows'}. "
-            "data/sources/README.md says which columns and lengths a row needs."
+            "data/sources/README.md says which columns a row needs, and where the limits are."
         )
     return corpus
 

@@ -20,7 +20,7 @@ class Row(msgspec.Struct, kw_only=True):
 
 
 def item(row: Row) -> Item | str:
-    """A program of 80 to 6,000 characters, with the terse one of its two instructions."""
+    """A program, with the terser of its two instructions."""
     if reason := misfit(row.before, 80, 6000):
         return reason
     return Item(

@@ -21,7 +21,7 @@ class Row(msgspec.Struct, kw_only=True):
 
 
 def item(row: Row) -> Item | str:
-    """The text of 80 to 4,000 characters behind the task."""
+    """The text after the task."""
     artifact = PREFIX.sub("", row.src)
     if reason := misfit(artifact, 80, 4000):
         return reason

@@ -29,14 +29,14 @@ class Row(msgspec.Struct, kw_only=True):
 
 
 def item(row: Row) -> Item | str:
-    """A changed file of 120 to 6,000 characters whose subject says something in one line."""
+    """A file that the commit changed, if the commit's subject can serve as an instruction."""
     if reason := misfit(row.old_contents, 120, 6000):
         return reason
     if not row.new_contents or row.new_contents == row.old_contents:
         return "the file does not change"
     instruction = (row.subject or "").strip()
     if not 8 <= len(instruction) <= 240:
-        return "the subject has not 8 to 240 characters"
+        return "the subject does not have 8 to 240 characters"
     return Item(
         source="commitpackft",
         id=f"{row.commit}:{row.old_file}",

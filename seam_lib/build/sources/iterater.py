@@ -18,7 +18,7 @@ class Row(msgspec.Struct):
 
 
 def item(row: Row) -> Item | str:
-    """A document of 80 to 6,000 characters; each depth of its revision is an item of its own."""
+    """A document; each depth of its revision is a separate item."""
     if reason := misfit(row.before_revision, 80, 6000):
         return reason
     depth = "" if row.revision_depth is None else f":revision-{plain(row.revision_depth)}"

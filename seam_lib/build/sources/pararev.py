@@ -22,7 +22,7 @@ class Row(msgspec.Struct):
 
 
 def item(row: Row) -> Item | str:
-    """A paragraph of 120 to 6,000 characters that has a revision; the first instruction given.
+    """A paragraph that has a revision, with the first instruction given.
 
     An instruction is stripped; one that is then empty is none.
     """

@@ -31,7 +31,7 @@ class Row(msgspec.Struct, kw_only=True):
 
 
 def item(row: Row) -> Item | str:
-    """A post whose cleaned body has 120 to 6,000 characters; it has no reference."""
+    """A post's cleaned body; a post has no reference."""
     artifact = clean_body(row.body)
     if reason := misfit(artifact, 120, 6000):
         return reason
