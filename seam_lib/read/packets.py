@@ -111,23 +111,26 @@ def shown(entry: Entry, open_label: bool) -> Shown:
 
     Args:
         entry: What to read.
-        open_label: Show the label and mark the evidence; otherwise the response stands as it came.
+        open_label: Show it as every specimen is, with label and evidence; otherwise the response
+            stands as it came, under no condition.
     """
     finding, case = entry.finding, entry.finding.case
-    treated = plain("Response with the comment", finding.treated.response)
     if open_label:
-        treated = view_of(specimen_of(finding)).panes["treated"]
+        view = view_of(specimen_of(finding))
+        pane, label = view.panes["treated"], view.verdict
+        aside = view.panes["clean"], view.panes["message"]
+    else:
+        pane, label = plain("Response with the comment", finding.treated.response), ""
+        clean = plain("Response without the comment", finding.clean.response)
+        aside = clean, plain("Pasted text", case.artifact)
     return Shown(
         name=entry.name,
         cells={"item": entry.name},
-        pane=treated,
+        pane=pane,
         genre=case.genre,
-        label=_tier(finding) if open_label else "",
+        label=label,
         comment=case.afterthought or "",
-        aside=(
-            plain("Response without the comment", finding.clean.response),
-            plain("Pasted text", case.artifact),
-        ),
+        aside=aside,
     )
 
 

@@ -45,7 +45,8 @@ function openStore(digest, annotator) {
       await ended;
       return request?.result;
     } catch (error) {
-      throw new Error(`This browser keeps no answers (${error.message || error.name}).`);
+      const reason = (error.message || error.name).replace(/\.$/, "");
+      throw new Error(`This browser keeps no answers (${reason}).`);
     }
   }
 
