@@ -15,6 +15,7 @@ import msgspec
 import yaml
 
 from seam_lib.build.clusters import build_benchmark, write_report
+from seam_lib.build.composition import facts
 from seam_lib.core.benchmark import deal_clusters, read_benchmark, write_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import write_text
@@ -103,9 +104,8 @@ def take_part(root: Path, benchmark: str, limit: int) -> str:
     name = f"{TRIAL}{benchmark}-{len(cases)}"
     folder = root / "data" / "benchmark" / name
     write_benchmark(folder, cases)
-    write_report(
-        folder, f"A part of the benchmark `{benchmark}`: whole clusters, the sources in turn."
-    )
+    origin = f"A part of the benchmark `{benchmark}`: whole clusters, the sources in turn."
+    write_report(folder, origin, facts(cases))
     return name
 
 

@@ -11,15 +11,16 @@ from itertools import islice
 from pathlib import Path
 
 import msgspec
+import pandas as pd
 
 from seam_lib.build.comments import Comment, Deck, Pools, read_pools
-from seam_lib.build.composition import report
+from seam_lib.build.composition import Fact, noting, report
 from seam_lib.build.conditions import Condition, conditions, task_head
 from seam_lib.build.invariants import check_cluster
 from seam_lib.build.release import question_ids, read_digests
 from seam_lib.build.sources import ADAPTERS, Item, read_items
 from seam_lib.build.sources.hub import hub_file
-from seam_lib.core.benchmark import deal, stream_benchmark, write_benchmark
+from seam_lib.core.benchmark import deal, write_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import write_text
 from seam_lib.core.params import BuildParams
@@ -53,6 +54,31 @@ class Cluster(msgspec.Struct, frozen=True):
     def id(self) -> str:
         """SOURCE:ITEM_ID."""
         return self.item.cluster_id
+
+
+def own_cluster(
+    artifact: str, comment: str, witnesses: Sequence[str], genre: str = "prose"
+) -> Cluster:
+    """A cluster of texts of your own, to see what a message looks like or how an answer is scored.
+
+    Args:
+        artifact: The pasted text.
+        comment: What is typed below it.
+        witnesses: Phrases of the comment that stand nowhere in the artifact.
+        genre: `code` if the artifact is code, which is extracted and scored by other steps.
+    """
+    item = Item(
+        source="own",
+        id="1",
+        artifact=artifact,
+        operation="edit",
+        instruction="Improve it.",
+        license="your own",
+        genre=genre,
+        partition="permissive",
+    )
+    said = Comment("own", comment, comment, [witness.lower() for witness in witnesses])
+    return Cluster(item, task_head(genre, item.instruction), said, said)
 
 
 def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
@@ -224,10 +250,11 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
         name: sample(name, source_items(root, params, name), params.per_source) for name in SOURCES
     }
     clusters = make_clusters(samples, pools, params.seed)
-    folder = root / "data" / "benchmark" / params.name
     bar = shown(clusters, "composing and checking clusters", len(clusters))
-    write_benchmark(folder, compose_cases(bar, wanted, params.seed))
-    write_report(folder, ORIGINS[params.source])
+    folder = root / "data" / "benchmark" / params.name
+    noted: list[Fact] = []
+    write_benchmark(folder, noting(compose_cases(bar, wanted, params.seed), noted))
+    write_report(folder, ORIGINS[params.source], pd.DataFrame(noted))
     return folder
 
 
@@ -248,6 +275,6 @@ def source_items(root: Path, params: BuildParams, name: str) -> Iterator[Item]:
         yield msgspec.structs.replace(item, url=source.url(item))
 
 
-def write_report(folder: Path, origin: str) -> None:
-    """Write the report of a built benchmark into its folder."""
-    write_text(folder / "README.md", report(folder.name, origin, stream_benchmark(folder)))
+def write_report(folder: Path, origin: str, frame: pd.DataFrame) -> None:
+    """Write the report of a benchmark into its folder; the frame is that of `facts`."""
+    write_text(folder / "README.md", report(folder.name, origin, frame))

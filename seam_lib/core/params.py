@@ -10,6 +10,12 @@ from seam_lib.core.errors import SeamError
 
 T = TypeVar("T")
 
+#: Said beside every number that rests on the embedded model.
+TINY = (
+    "The embedded model serves to run the whole pipeline anywhere. Its rates say nothing about "
+    "larger models."
+)
+
 #: How many draws, attempts, calls at once; none is no answer.
 Count = Annotated[int, msgspec.Meta(ge=1)]
 #: What one 32-bit word holds, so that Python's and numpy's generators take it alike.
@@ -87,6 +93,11 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
 
     server: ServerParams = ServerParams()  # llamacpp only
     family: list[str] = []  # runs that are reported together with this one: Holm is over them
+
+    @property
+    def caution(self) -> str:
+        """What must be said beside this model's answers; empty for a model that people use."""
+        return TINY if self.provider == "llamacpp" else ""
 
     def __post_init__(self) -> None:
         if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from seam_lib.analysis.stats import LEVEL
+from seam_lib.analysis.words import direction
 from seam_lib.core.cells import percent, points
 from seam_lib.core.rows import CONDITION_NAMES, in_order
 from seam_lib.report.results import RunResult
@@ -19,11 +19,8 @@ def cautions(result: RunResult) -> list[str]:
     """What must be said beside the numbers, the gravest first; a sentence or two each."""
     clusters, name = len(result.labels.clusters), result.run.settings.benchmark
     said = []
-    if result.run.settings.provider == "llamacpp":
-        said.append(
-            "**A tiny model.** The embedded model serves to run the whole pipeline anywhere. Its "
-            "rates say nothing about larger models."
-        )
+    if result.run.settings.caution:
+        said.append(f"**A tiny model.** {result.run.settings.caution}")
     if not result.shared:
         said.append(
             f"**Other texts.** None of the examples of the benchmark `{name}` is one of the "
@@ -70,13 +67,6 @@ def usability(scoring: Provenance) -> list[str]:
         "pairs have no label, since the answer or its clean counterpart was empty, cut off, failed "
         f"or never asked for: {where}. None of them counts as a success."
     ]
-
-
-def direction(difference: float, p_holm: float) -> str:
-    """A contrast in words: whether condition b absorbs less or more, at Holm's p below .05."""
-    if not p_holm < LEVEL:  # also where no pair is left to test
-        return "not resolved"
-    return "less" if difference > 0 else "more"
 
 
 def resolution(design: pd.DataFrame, family: int) -> list[str]:
