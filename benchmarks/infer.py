@@ -1,6 +1,6 @@
 """The runner's own cost: 2,000 cases against a server that answers each after 50 ms.
 
-The server is a process of its own and does nothing but wait. What is missing to the ideal (cases /
+The server is a separate process and does nothing but wait. The time beyond the ideal (cases /
 concurrency x 50 ms) is spent in the official client, which takes about nine tenths of the processor
 time of a call, and in the runner, which writes a trace of every call before it counts. "Bare" is
 the same exchange by aiohttp alone: what this machine allows without either.

@@ -3,11 +3,11 @@
     inspect eval seam_lib/inspect_task.py --model openai/gpt-4o --limit 20
 
 A sample is a cluster, not a case. A treated response is judged against the clean response of its
-cluster (paper, Section 4), so the six cases of a cluster belong together: however Inspect limits,
-shuffles, repeats or resumes samples, no treated case loses its clean one.
+cluster (paper, Section 4), so the six cases of a cluster stay together however Inspect limits,
+shuffles, repeats or resumes samples.
 
-The log's results hold, for each condition, the absorption rate with its Wilson bounds, and under
-the scorer's own name the planned paired differences with their Newcombe bounds.
+The log's results hold the absorption rate of each condition with its Wilson bounds and, under the
+scorer's own name, the planned paired differences with their Newcombe bounds.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def seam(benchmark: str = "embedded", nli: str = "off") -> Task:
         The task: temperature 0, at most 4096 tokens an answer unless Inspect is told otherwise.
 
     Raises:
-        SeamError: The current folder is in no SEAM project, or there is no such benchmark.
+        SeamError: The current folder is not in a SEAM project, or there is no such benchmark.
     """
     cases = read_benchmark(find_root() / "data" / "benchmark" / benchmark)
     return Task(
@@ -71,7 +71,7 @@ def seam(benchmark: str = "embedded", nli: str = "off") -> Task:
 
 
 def samples(cases: Sequence[Case]) -> list[Sample]:
-    """One sample a cluster, with its cases as metadata; a limit takes of all sources in turn."""
+    """One sample per cluster, its cases as metadata; a limit takes from all sources in turn."""
     return [_sample(cluster) for cluster in deal_clusters(cases)]
 
 
@@ -95,7 +95,7 @@ def _sample(cases: list[Case]) -> Sample:
 
 @solver
 def each_condition() -> Solver:
-    """Ask for each case of the cluster in a conversation of its own: one user message."""
+    """Ask for each case of the cluster in a separate conversation of one user message."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         model, outputs = get_model(), []
@@ -163,8 +163,8 @@ def wilson_95() -> Metric:
 def paired_differences() -> Metric:
     """The planned contrasts over the clusters usable in both conditions: a minus b.
 
-    For each, the difference, its 95% Newcombe bounds and the exact McNemar p. Where several epochs
-    were reduced to fractions there is nothing to pair, and so no difference.
+    For each: the difference, its 95% Newcombe bounds and the exact McNemar p. If several epochs
+    were reduced to fractions, there is nothing to pair, and so no difference.
     """
 
     def measure(scores: list[SampleScore]) -> Value:

@@ -1,4 +1,4 @@
-"""The shortest road to a model's row: from its name to a run that every other command knows.
+"""A trial: from a model's name to a run that every other command knows.
 
 A trial is a run like those of params.yaml, but for where it is written down: its settings lie in
 data/runs/try-NAME.yaml, and no file called try-* is tracked. So trying a model changes nothing
@@ -29,13 +29,13 @@ from seam_lib.infer.traces import read_traces
 def plan_trial(
     root: Path, model: str, given: dict[str, Any], limit: int | None = None, name: str | None = None
 ) -> Run:
-    """Settle what a trial is, and write its benchmark if there is none yet.
+    """Decide a trial's settings, and write its benchmark if there is none yet.
 
     Args:
         root: The project's folder.
-        model: A run of params.yaml, whose settings are then taken over, or a model's name.
+        model: A run of params.yaml, whose settings are then copied, or a model's name.
         given: Settings that differ, by field of `RunParams`; kept when the trial is continued.
-        limit: Take at most so many cases, in whole clusters.
+        limit: The most cases to take, in whole clusters.
         name: What to call it; by default after the model.
 
     Raises:
@@ -48,8 +48,8 @@ def plan_trial(
     if base is None and not given.keys() & {"provider", "base_url"}:
         for near in get_close_matches(model, params.runs, n=1, cutoff=0.8):
             raise SeamError(
-                f"no run is called {model!r}. Did you mean {near!r}? If a model is called so, say "
-                f"at which --provider."
+                f"no run is called {model!r}. Did you mean {near!r}? If it is a model's name, give "
+                f"its --provider."
             )
     known = msgspec.to_builtins(base) if base else {"provider": "openai", "model": model}
     benchmark = given.get("benchmark", params.build.name)
@@ -66,7 +66,7 @@ def plan_trial(
 
 
 def trial_name(model: str) -> str:
-    """A model's name as the name of files, such as try-llama-3.1-8b for meta/Llama-3.1-8B."""
+    """A model's name as a file name, such as try-llama-3.1-8b for meta/Llama-3.1-8B."""
     plain = re.sub(r"[^a-z0-9.]+", "-", model.rsplit("/", 1)[-1].lower()).strip("-.")
     if not plain:
         raise SeamError(f"{model!r} gives no name for files. Choose one with --name.")
@@ -74,7 +74,7 @@ def trial_name(model: str) -> str:
 
 
 def save_trial(run: Run) -> Path:
-    """Write a trial's settings, those that differ from the defaults: lines for params.yaml."""
+    """Write the settings of a trial that differ from the defaults, as lines for params.yaml."""
     path, settings = run.root / TRIED / f"{run.name}.yaml", run.settings
     usual = RunParams(
         benchmark=settings.benchmark, provider=settings.provider, model=settings.model
@@ -90,15 +90,15 @@ def save_trial(run: Run) -> Path:
 
 
 def take_part(root: Path, benchmark: str, limit: int) -> str:
-    """Write a part of a benchmark as a benchmark of its own.
+    """Write a part of a benchmark as a separate benchmark.
 
     Args:
         root: The project's folder.
-        benchmark: The whole one's name.
-        limit: Cases at most.
+        benchmark: The name of the whole benchmark.
+        limit: The most cases to take.
 
     Returns:
-        The part's name; a larger part holds every smaller one.
+        The part's name; a larger part contains every smaller one.
     """
     cases = take_clusters(read_benchmark(root / "data" / "benchmark" / benchmark), limit)
     name = f"{TRIAL}{benchmark}-{len(cases)}"
@@ -110,10 +110,10 @@ def take_part(root: Path, benchmark: str, limit: int) -> str:
 
 
 def take_clusters(cases: Sequence[Case], limit: int) -> list[Case]:
-    """Take whole clusters, one of each source in turn, as many as the limit holds.
+    """Take as many whole clusters as the limit allows, one of each source in turn.
 
     Raises:
-        SeamError: It holds none.
+        SeamError: The limit is smaller than a cluster.
     """
     dealt = deal_clusters(cases)
     taken: list[Case] = []
@@ -123,7 +123,7 @@ def take_clusters(cases: Sequence[Case], limit: int) -> list[Case]:
         taken += cluster
     if not taken:
         raise SeamError(
-            f"--limit {limit}: a cluster has {len(dealt[0])} cases, and only whole ones can be "
+            f"--limit {limit}: a cluster has {len(dealt[0])} cases, and only whole clusters can be "
             f"compared. Give at least {len(dealt[0])}."
         )
     return taken

@@ -97,7 +97,7 @@ def test_a_recheck_reports_how_many_answers_are_the_same(project: Path) -> None:
         code, text = seam("infer", "trial", "--recheck", "20")
     assert "0 of 12 answers are identical" in text
     assert text.count("differs:") == 12
-    assert "20 were asked for" in text
+    assert "20 were wanted" in text
 
 
 def test_a_batch_goes_out_and_comes_back(project: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_batch_goes_out_and_comes_back(project: Path) -> None:
     engine(project / "b.jsonl", project / "r.jsonl")
     code, text = seam("infer", "trial", "--import-batch", "r.jsonl")
     assert code == 0
-    assert "12 attempts taken, 0 left out" in text
+    assert "12 attempts imported; 0 were already in the traces" in text
     assert "all 12 12 0 0 0" in text
 
 
@@ -115,7 +115,7 @@ def test_options_that_contradict_each_other_are_refused(project: Path) -> None:
     trial_run(project)
     code, text = seam("infer", "trial", "--dry-run", "--recheck", "3")
     assert code == 2
-    assert "exclude each other" in text
+    assert "cannot be combined" in text
 
 
 def test_health_is_printed_with_its_warnings(project: Path) -> None:
@@ -135,7 +135,7 @@ def test_an_unknown_run_is_explained_without_a_traceback(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert "no run 'nobody', but: trial" in capsys.readouterr().err
+    assert "no run 'nobody'; the runs are: trial" in capsys.readouterr().err
 
 
 def test_ctrl_c_ends_with_counts_and_the_command_to_go_on(project: Path) -> None:

@@ -21,7 +21,7 @@ def test_the_composition_has_the_rows_of_table_2() -> None:
     assert list(table["source"]) == [
         "CanItEdit", "CommitPackFT", "CoEdIT", "IteraTeR", "ParaRev", "Stack Exchange", "total"
     ]  # fmt: skip
-    assert list(table["examples"]) == [16] * 6 + [96]
+    assert list(table["clusters"]) == [16] * 6 + [96]
     assert list(table["cases"]) == [96] * 6 + [576]
 
 

@@ -168,7 +168,7 @@ def test_answers_of_other_settings_are_not_mixed_in(
 
 def test_an_unknown_run_and_a_limit_without_prices_are_explained(tmp_path: Path) -> None:
     trial_run(tmp_path)
-    with pytest.raises(SeamError, match="no run 'other', but: trial"):
+    with pytest.raises(SeamError, match="no run 'other'; the runs are: trial"):
         load_run(tmp_path, "other")
     with pytest.raises(SeamError, match=r"max_usd needs price_in and price_out"):
         trial_run(tmp_path, max_usd=1.0)

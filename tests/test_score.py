@@ -275,7 +275,7 @@ def test_changed_labels_are_read_before_they_are_believed(
         ([], "Give a run's name"),
         (["embedded", "--cases", "x"], "Give a run's name"),
         (["embedded", "--explain", "c", "--diff", "x"], "--explain or --diff, not both"),
-        (["nobody"], "there is no run 'nobody', but: embedded"),
+        (["nobody"], "there is no run 'nobody'; the runs are: embedded"),
     ],
 )
 def test_wrong_arguments_say_what_to_give(

@@ -1,7 +1,7 @@
 """From items to clusters to cases: the benchmark, the same bytes on every machine.
 
-Paper, Sections 3.1 to 3.3 and Appendices B and C. Rows stand in the order of the sources, then of
-the sample, then of the conditions, so that a cluster's cases are neighbours.
+Paper, Sections 3.1 to 3.3 and Appendices B and C. Cases are ordered by source, then as sampled,
+then by condition, so the cases of a cluster are neighbours.
 """
 
 import hashlib
@@ -82,10 +82,10 @@ def own_cluster(
 
 
 def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
-    """Choose items of balanced length, by a fixed order that needs no seed (Section 3.3).
+    """Choose items of balanced length, in a fixed order that needs no seed (Section 3.3).
 
-    Items whose artifact repeats an earlier one are dropped. The rest falls into thirds by length;
-    each third is ordered by the digest of the cluster id, and the thirds are dealt in turn.
+    Items whose artifact repeats an earlier one are dropped. The others are split into thirds by
+    length, each third is ordered by the digest of the cluster id, and the thirds are dealt in turn.
 
     Args:
         source: The source's name, for the error.
@@ -107,7 +107,9 @@ def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
     low, high = lengths[len(lengths) // 3], lengths[2 * len(lengths) // 3]
     thirds: tuple[list[Item], ...] = ([], [], [])
     for item in unique.values():
-        thirds[(len(item.artifact) > low) + (len(item.artifact) > high)].append(item)
+        length = len(item.artifact)
+        place = 0 if length <= low else 1 if length <= high else 2
+        thirds[place].append(item)
     for third in thirds:
         third.sort(key=lambda item: hashlib.sha256(item.cluster_id.encode()).hexdigest())
     return list(islice(deal(thirds), count))
@@ -117,7 +119,7 @@ def make_clusters(samples: Mapping[str, Sequence[Item]], pools: Pools, seed: int
     """Give every sampled item its task head and its comments.
 
     Args:
-        samples: The items by source, sources and items in their order.
+        samples: The items of each source, in order.
         pools: The comments to choose from.
         seed: Seeds two generators, one for each kind of comment.
 
@@ -151,7 +153,7 @@ def refuse_repeats(items: Iterable[Item]) -> None:
 def choose_casual(
     samples: Mapping[str, Sequence[Item]], heads: Mapping[str, str], pools: Pools, seed: int
 ) -> dict[str, Comment]:
-    """The casual comment of each cluster: one generator, a freshly shuffled deck a source."""
+    """The casual comment of each cluster: one generator, a newly shuffled deck for each source."""
     generator = random.Random(seed)
     chosen = {}
     for items in samples.values():
@@ -183,10 +185,10 @@ def choose_native(
 def compose_cases(
     clusters: Iterable[Cluster], conditions: Sequence[Condition], seed: int
 ) -> Iterator[Case]:
-    """Compose every cluster under every condition and hold it to the invariants.
+    """Compose every cluster under every condition and check the invariants.
 
     Yields:
-        The cases, cluster by cluster, so that nothing is kept that is not needed.
+        The cases, cluster by cluster, so that one cluster at a time is in memory.
 
     Raises:
         SeamError: An invariant does not hold; names the cluster.
@@ -239,7 +241,7 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
         params: Its `build` section.
 
     Returns:
-        The folder written: a file of cases for each licence partition, and README.md.
+        The folder written: one file of cases per licence partition, and README.md.
 
     Raises:
         SeamError: A row, a condition or a cluster is not as it must be; no file has changed then.

@@ -1,4 +1,4 @@
-"""What a benchmark consists of: counts, lengths, and how often each comment is used."""
+"""What a benchmark contains: counts, lengths, and how often each comment is used."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -33,7 +33,7 @@ class Fact(NamedTuple):
 
 
 def facts(cases: Iterable[Case]) -> pd.DataFrame:
-    """One row a case with the columns of `Fact`; the texts themselves are not kept."""
+    """One row per case with the columns of `Fact`; the texts themselves are not kept."""
     return pd.DataFrame(map(fact, cases))
 
 
@@ -59,14 +59,14 @@ def fact(case: Case) -> Fact:
 
 
 def composition(frame: pd.DataFrame) -> pd.DataFrame:
-    """The paper's Table 2: examples and cases by source, and their total."""
-    rows = [
-        (SOURCE_NAMES[source], genre, group["cluster"].nunique(), len(group))
-        for source, genre in GENRES.items()
-        if len(group := frame[frame["source"] == source])
-    ]
-    total = ("total", "", sum(row[2] for row in rows), len(frame))
-    return pd.DataFrame([*rows, total], columns=["source", "genre", "examples", "cases"])
+    """The paper's Table 2: clusters and cases by source, and their total."""
+    rows = []
+    for source, genre in GENRES.items():
+        group = frame[frame["source"] == source]
+        if len(group):
+            rows.append((SOURCE_NAMES[source], genre, group["cluster"].nunique(), len(group)))
+    total = ("total", "", frame["cluster"].nunique(), len(frame))
+    return pd.DataFrame([*rows, total], columns=["source", "genre", "clusters", "cases"])
 
 
 def lengths(frame: pd.DataFrame) -> pd.DataFrame:
@@ -77,7 +77,7 @@ def lengths(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def comment_use(frame: pd.DataFrame) -> pd.DataFrame:
-    """How many clusters have each comment, by role; comments of a role in alphabetical order."""
+    """How many clusters have each comment, by role; within a role in alphabetical order."""
     use = frame.dropna(subset=["comment"]).groupby(["role", "comment"])["cluster"].nunique()
     return use.rename("clusters").reset_index()
 
@@ -109,13 +109,13 @@ def pool_use(frame: pd.DataFrame, pool: Sequence[str]) -> str:
 
 
 def partitions(frame: pd.DataFrame) -> pd.DataFrame:
-    """Examples and cases by licence partition: its file, and the licences that occur in it."""
+    """Clusters and cases by licence partition, with its file and the licences that occur in it."""
     table = pd.DataFrame(
         {
             "file": f"{PARTITIONS[name]}.jsonl",
             "partition": name,
             "licences": ", ".join(sorted(group["license"].unique())),
-            "examples": group["cluster"].nunique(),
+            "clusters": group["cluster"].nunique(),
             "cases": len(group),
         }
         for name, group in frame.groupby("partition")

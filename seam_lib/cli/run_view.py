@@ -1,4 +1,4 @@
-"""What the run commands show: progress while calling, and counts that hide nothing afterwards."""
+"""What the run commands show: progress while calling, and complete counts afterwards."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,12 +40,12 @@ def call_again(run: Run, count: int) -> None:
     for case_id in different:
         console.print(f"  differs: {case_id}", markup=False)
     if len(pairs) < count:
-        console.print(f"({count} were asked for; the others are not settled, or the call failed.)")
+        console.print(f"({count} were wanted; the others are not settled, or the call failed.)")
 
 
 @contextmanager
 def watching(run: Run, todo: int) -> Iterator[runner.Watch]:
-    """Show a bar with rate, cost and time left; yields what the runner tells of each attempt."""
+    """Show a bar with rate, cost and time left; yields the function that the runner calls."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -117,7 +117,7 @@ def show_forecast(run: Run) -> Forecast:
         f"{plan.speed:.0f} tokens"
     )
     console.print(
-        f"          a second and call ({'measured' if plan.measured else 'assumed'}), "
+        f"          per second and call ({'measured' if plan.measured else 'assumed'}), "
         f"{run.settings.concurrency} at once"
     )
     console.print(f"  cost    {cost_words(run, plan)}")
@@ -129,12 +129,12 @@ def cost_words(run: Run, plan: Forecast) -> str:
     if run.settings.provider == "llamacpp":
         return "none: the model runs on this machine"
     if plan.usd is None:
-        return "unknown: give price_in and price_out (US dollars a million tokens; --price-in ...)"
+        return "unknown: set --price-in and --price-out (US dollars per million tokens)"
     return f"about ${plan.usd:.2f}, at most ${plan.usd_at_most:.2f}"
 
 
 def timespan(seconds: float) -> str:
-    """Seconds as people say them."""
+    """Seconds in words: seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
@@ -143,13 +143,13 @@ def timespan(seconds: float) -> str:
 def show_export(run: Run, path: Path, calls: int) -> None:
     """Say what was exported and how the results come back."""
     console.print(f"{path}: {calls} calls of run {run.name}.", markup=False)
-    console.print(f"Bring the results back with: seam infer {run.name} --import-batch RESULTS")
+    console.print(f"To import the results: seam infer {run.name} --import-batch RESULTS")
 
 
 def show_import(run: Run, taken: int, left_out: int) -> None:
     """Say what was taken from a batch's results, and how the rest is asked."""
-    console.print(f"{taken} attempts taken, {left_out} left out: already on record.")
-    console.print(f"What is still open: seam infer {run.name} --export-batch FILE")
+    console.print(f"{taken} attempts imported; {left_out} were already in the traces.")
+    console.print(f"To export what is still open: seam infer {run.name} --export-batch FILE")
 
 
 def show_health(run: Run) -> None:
@@ -168,7 +168,7 @@ def show_health(run: Run) -> None:
 
 
 def print_frame(title: str, frame: pd.DataFrame) -> None:
-    """Print a frame; numbers to the right, and the names in the first column whole."""
+    """Print a frame; numbers are aligned right, and names in the first column are never cut."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
     for place, column in enumerate(frame):
         numeric = pd.api.types.is_numeric_dtype(frame[column])

@@ -1,4 +1,4 @@
-"""The command that takes a model's name and ends with its report."""
+"""The command that goes from a model's name to its report."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -27,24 +27,24 @@ def trial(
         None, help="The environment variable that holds the key, if not the provider's usual one."
     ),
     limit: int | None = typer.Option(
-        None, min=1, help="At most so many cases, in whole clusters spread over the sources."
+        None, min=1, help="At most this many cases, in whole clusters, each source in turn."
     ),
     benchmark: str | None = typer.Option(
         None, help="A folder in data/benchmark.  [default: build.name of params.yaml]"
     ),
-    price_in: float | None = typer.Option(None, help="US dollars a million input tokens."),
-    price_out: float | None = typer.Option(None, help="US dollars a million output tokens."),
-    max_usd: float | None = typer.Option(None, help="Stop before this sum could be passed."),
+    price_in: float | None = typer.Option(None, help="US dollars per million input tokens."),
+    price_out: float | None = typer.Option(None, help="US dollars per million output tokens."),
+    max_usd: float | None = typer.Option(None, help="Stop before the run could cost more."),
     settings: list[str] = typer.Option(
-        [], "--set", metavar="KEY=VALUE", help="Any other setting of a run; may be given again."
+        [], "--set", metavar="KEY=VALUE", help="Any other setting of a run; repeat for more."
     ),
     name: str | None = typer.Option(None, help="Call the run try-NAME.  [default: the model]"),
     yes: bool = typer.Option(False, "--yes", "-y", help="Start without asking."),
 ) -> None:
-    """Try a model: ask it, score the answers, write its report beside the published panel.
+    """Try a model: ask it, score the answers, and report on it beside the published panel.
 
-    Says first what it will take. Start it again after any stop: it asks nothing twice. With a
-    larger --limit, or none, it goes on from what it has.
+    First shows the expected calls, time and cost. After any stop, start it again: nothing is asked
+    twice. A larger --limit, or none, continues from the answers it has.
 
     seam try embedded --limit 24                          a 135M model, offline, no key
 
@@ -107,7 +107,7 @@ def label(run: "Run") -> None:
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """KEY=VALUE, the value as YAML reads it: null, 0.5, [a, b], {c: d}."""
+    """Read KEY=VALUE, the value as YAML: null, 0.5, [a, b], {c: d}."""
     import yaml
 
     from seam_lib.core.errors import SeamError

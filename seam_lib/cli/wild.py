@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 def screen() -> None:
     """Screen the corpora of params.yaml for pastes with the user's own words below them.
 
-    Downloads a corpus of the hub first. Start it again after any stop: it goes on at the shard
+    Downloads a corpus from the hub first. After any stop, start it again: it continues at the shard
     where it stopped. Writes hashes, kinds and lengths, never a message.
     """
     from seam_lib.core.params import find_root, load_params
@@ -28,15 +28,15 @@ def screen() -> None:
     root = find_root()
     wild = load_params(root).wild
     for shard in run(root, wild):
-        typer.echo(f"left out, cannot be read: {shard}. Fetch it and start again.", err=True)
+        typer.echo(f"left out, not readable: {shard}. Fetch it again, then start again.", err=True)
     typer.echo((wild.folder(root) / "screen.csv").read_text(encoding="utf-8"), nl=False)
 
 
 def judge() -> None:
     """Let the judge of params.yaml read the candidates and say which are genuine.
 
-    Asks nothing twice: start it again after any stop. Exit status 1 while a candidate lacks an
-    answer.
+    After any stop, start it again: nothing is asked twice. The exit status is 1 while a candidate
+    has no answer.
     """
     from seam_lib.cli.run_view import watching
     from seam_lib.core.params import find_root, load_params

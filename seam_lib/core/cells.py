@@ -1,7 +1,7 @@
 """Tables and their cells: .csv for machines, .md for readers, .tex (booktabs) for papers.
 
-A table has two bodies: `data`, plain values at full use, and `display`, the cells as the paper
-prints them. Percentages are printed with one decimal, levers as in Table 3.
+A table has two bodies: `data`, plain values in full precision, and `display`, the cells as the
+paper prints them. Percentages are printed with one decimal, levers as in Table 3.
 """
 
 import re
@@ -39,7 +39,7 @@ def write_tables(folder: Path, tables: list[Table]) -> None:
             folder / f"{table.name}.csv", table.data.to_csv(index=False, lineterminator="\n")
         )
         write_text(folder / f"{table.name}.md", f"{markdown(table.display)}\n{table.caption}\n")
-        sides = "".join("lr"[right] for right in numeric(table.display))
+        sides = "".join("r" if right else "l" for right in numeric(table.display))
         latex = table.display.to_latex(index=False, escape=True, column_format=sides)
         for mark, command in (("×", r"$\times$"), ("→", r"$\to$"), ("∞", r"$\infty$")):
             latex = latex.replace(mark, command)
@@ -47,7 +47,7 @@ def write_tables(folder: Path, tables: list[Table]) -> None:
 
 
 def markdown(frame: pd.DataFrame) -> str:
-    """A frame as a Markdown table: numbers to the right, bars escaped, line ends as spaces."""
+    """A frame as a Markdown table: numbers aligned right, bars escaped, line ends as spaces."""
     rows = frame.values.tolist()
     marks = ["---:" if right else "---" for right in numeric(frame)]
     cells = (
@@ -73,7 +73,7 @@ def show(frame: pd.DataFrame) -> Shown:
 
 
 def numeric(frame: pd.DataFrame) -> list[bool]:
-    """Which columns of a table hold nothing but numbers, and so stand to the right."""
+    """Which columns of a table hold nothing but numbers, and so are aligned right."""
     columns = [frame.iloc[:, place] for place in range(frame.shape[1])]
     return [len(cells) > 0 and all(NUMERIC.fullmatch(str(c)) for c in cells) for cells in columns]
 

@@ -1,4 +1,4 @@
-"""Messages and responses as HTML, and text that cannot act.
+"""Messages and responses as HTML, and text made safe to show.
 
 A message is coloured by who wrote which part of it; the model sees the same without the colours.
 """
@@ -36,8 +36,7 @@ def stretches(message: Case | Composed) -> Iterator[tuple[str, str]]:
     """Cut a message at its segments' offsets.
 
     Yields:
-        Pairs of role and text, which joined give back the message; the role is empty between
-        segments.
+        Pairs of role and text; joined, the texts are the message. Between segments the role is "".
     """
     here = 0
     for segment in message.segments:
@@ -54,7 +53,7 @@ def to_html(messages: Mapping[str, Case | Composed]) -> str:
 
 
 def answers_html(cases: Iterable[Case], outputs: Mapping[str, Output]) -> str:
-    """Each case as a row: its message, and what the model returned; the first look at a run.
+    """Each case as a row, for a first look at a run: its message, and what the model returned.
 
     Args:
         cases: The cases to show.
@@ -84,13 +83,13 @@ def box(name: str, message: Case | Composed) -> str:
 
 
 def coloured(role: str, text: str) -> str:
-    """A stretch of text in its role's colour; a role of a plugin's own is shown as a task is."""
+    """A stretch of text in its role's colour; a role that a plugin added is shown like the task."""
     style = STYLES.get(role, STYLES["task_instruction"])
     return f'<span style="{style}">{escape(text)}</span>' if text else ""
 
 
 def _answer(output: Output | None) -> str:
-    """A response as it came, characters that would act made visible, with what is odd about it."""
+    """A response as it came, with invisible characters made visible and any defect named."""
     if output is None:
         return "<i>missing: not asked yet</i>"
     notes = [note for note in (output.error, output.decoding) if note]
@@ -99,7 +98,7 @@ def _answer(output: Output | None) -> str:
 
 
 def printable(text: str) -> str:
-    """Show characters that would act unseen: a model's answer must not steer a terminal or a page.
+    """Make invisible characters visible: a model's answer must not control a terminal or a page.
 
     Control characters become pictures; marks that turn, break or hide text become their code.
     """

@@ -1,4 +1,4 @@
-"""params.yaml, typed: every knob of the pipeline, and where the project lies."""
+"""params.yaml, typed: every setting of the pipeline, and how to find the project's folder."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -16,9 +16,9 @@ TINY = (
     "larger models."
 )
 
-#: How many draws, attempts, calls at once; none is no answer.
+#: A number of draws, attempts or calls at once: at least one.
 Count = Annotated[int, msgspec.Meta(ge=1)]
-#: What one 32-bit word holds, so that Python's and numpy's generators take it alike.
+#: A 32-bit number, which Python's and numpy's generators both accept.
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 
 #: Where `seam try` keeps the settings of its runs, a file each, and how their names begin.
@@ -26,7 +26,7 @@ TRIED, TRIAL = "data/runs", "try-"
 
 
 class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
-    """Where the paper's labels are read from."""
+    """Where the paper's labels are."""
 
     labels: str
 
@@ -60,7 +60,7 @@ class ServerParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """One run: a model over a benchmark (Appendix I). Only the first three have no default."""
+    """One run: a model over a benchmark (Appendix I). Only the first three fields are required."""
 
     benchmark: str  # a folder in data/benchmark
     provider: Literal["openai", "anthropic", "llamacpp"]
@@ -81,18 +81,18 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
 
     concurrency: Count = 8
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0)] = 600.0
-    retries: Annotated[int, msgspec.Meta(ge=0)] = 6  # failed calls a case may repeat in one start
-    backoff_seconds: float = 1.0  # wait before the first of them; doubles each time
+    retries: Annotated[int, msgspec.Meta(ge=0)] = 6  # repeats of failed calls, per case and start
+    backoff_seconds: float = 1.0  # wait before the first repeat; doubles each time
     requests_per_minute: Count | None = None
     tokens_per_minute: Count | None = None
 
-    price_in: float | None = None  # US dollars a million tokens
+    price_in: float | None = None  # US dollars per million tokens
     price_out: float | None = None
     max_usd: float | None = None
     max_calls: int | None = None
 
     server: ServerParams = ServerParams()  # llamacpp only
-    family: list[str] = []  # runs that are reported together with this one: Holm is over them
+    family: list[str] = []  # runs reported together with this one: Holm adjusts over all of them
 
     @property
     def caution(self) -> str:
@@ -103,11 +103,11 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
         if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
             raise ValueError(f"base_url begins with http:// or https://, not {self.base_url!r}")
         if self.max_usd is not None and None in (self.price_in, self.price_out):
-            raise ValueError("max_usd needs price_in and price_out (US dollars a million tokens)")
+            raise ValueError("max_usd needs price_in and price_out (US dollars per million tokens)")
 
 
 class ScoreParams(msgspec.Struct, forbid_unknown_fields=True):
-    """How labels are made and read again (Section 4 and Appendix D)."""
+    """How labels are made, and how many of them people read (Section 4 and Appendix D)."""
 
     nli: str = "off"
     seed: int = 20260813
@@ -119,7 +119,7 @@ Engine = Literal["local", "ray"]
 
 
 class SyntheticParams(msgspec.Struct, forbid_unknown_fields=True):
-    """A corpus of our own messages, made when it is first needed."""
+    """A corpus of made-up messages, written when it is first needed."""
 
     shards: Count
     rows_per_shard: Count
@@ -127,11 +127,11 @@ class SyntheticParams(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class CorpusParams(msgspec.Struct, forbid_unknown_fields=True):
-    """A chat corpus: where it lies, how to get it, and where its rows keep what we read.
+    """A chat corpus: its folder, how to get it, and which columns of its rows we read.
 
     `turns` names a list of turns, each with a role and a content, or a column that holds the
-    message itself. Without `id` or `language` the corpus has no such column: messages are then
-    named by their digest, and all of them are taken for English.
+    message itself. A corpus without `id` or `language` has no such column: messages are then named
+    by their digest, and all count as English.
     """
 
     folder: str

@@ -1,4 +1,4 @@
-"""A run: its name, its settings, and where its files lie."""
+"""A run: its name, its settings, and where its files are."""
 
 from pathlib import Path
 
@@ -58,8 +58,8 @@ def load_run(root: Path, name: str) -> Run:
     runs = load_params(root).runs
     if name not in runs:
         raise SeamError(
-            f"there is no run {name!r}, but: {', '.join(sorted(runs)) or 'none'}. Add it to "
-            f"params.yaml below `runs:` with benchmark, provider and model, or use `seam try`."
+            f"there is no run {name!r}; the runs are: {', '.join(sorted(runs)) or 'none'}. Add it "
+            f"to params.yaml below `runs:` with benchmark, provider and model, or use `seam try`."
         )
     return Run(name, runs[name], root)
 

@@ -1,4 +1,4 @@
-"""The audit's figures: what becomes of the messages, and why kappa falls where AC1 does not."""
+"""The audit's figures: what happens to the messages, and why kappa falls where AC1 does not."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ BLUE, ORANGE = "#0072b2", "#d55e00"
 
 
 def figure_funnel(counts: Mapping[str, int]) -> Figure:
-    """What becomes of the English first turns, as bars in the screen's order.
+    """What happens to the English first turns, as bars in the screen's order.
 
     Args:
         counts: Messages by step, over all corpora.

@@ -129,7 +129,7 @@ def prepare(root: Path, wild: WildParams) -> Docket:
 
 
 def judge(docket: Docket, *, watch: Watch | None = None) -> Counts:
-    """Ask for the judgements that are lacking and write all of them.
+    """Ask for the missing judgements and write all of them.
 
     Args:
         docket: From `prepare`.
