@@ -59,7 +59,7 @@ def test_unusable_cases_are_never_hidden(project: Path) -> None:
     assert code == 1
     assert "all 12 0 12 12 0" in text
     assert "12 x cut off at the token limit" in text
-    assert "12 of 12 cases are unusable: every answer drawn was empty or cut off" in text
+    assert "12 of 12 cases are unusable: no answer drawn was whole" in text
 
 
 def test_the_providers_own_words_are_shown(project: Path) -> None:

@@ -29,8 +29,9 @@ from seam_lib.cli import app
 from seam_lib.cli.run_view import timespan
 from seam_lib.core import rows as row_types
 from seam_lib.core.params import RunParams
-from seam_lib.core.run import Run, load_cases
+from seam_lib.core.run import Run
 from seam_lib.infer.plan import forecast
+from seam_lib.infer.prompts import load_prompts
 from seam_lib.verify import copy_tracked
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -199,7 +200,7 @@ def test_the_size_of_a_run_is_the_benchmarks() -> None:
     settings = RunParams(
         benchmark="embedded", provider="openai", model="any", price_in=1.0, price_out=5.0
     )
-    plan = forecast(settings, load_cases(Run("any", settings, ROOT)), [])
+    plan = forecast(settings, load_prompts(Run("any", settings, ROOT)), [])
     speed = f"{plan.speed:.0f} tokens per second and {settings.concurrency} calls at once"
     for what, value in {
         "calls": f"{plan.calls}",

@@ -18,7 +18,7 @@ from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows
-from seam_lib.core.rows import TIERS, Case, Label, Output
+from seam_lib.core.rows import TIER_NAMES, TIERS, Case, Label, Output
 from seam_lib.score.returned import extract
 from seam_lib.score.scorer import (
     LEXICAL_ONLY,
@@ -33,7 +33,6 @@ from seam_lib.score.scorer import (
     score_files,
     tiers_run,
     to_label,
-    unusable,
 )
 
 POOLS = read_pools(ROOT / "data" / "comments.yaml")
@@ -47,26 +46,6 @@ def cases() -> list[Case]:
 
 def labels_of(cases: list[Case], outputs: list[Output]) -> list[Label]:
     return [to_label(finding) for finding in score(cases, outputs)[0]]
-
-
-@pytest.mark.parametrize(
-    ("fields", "flaw"),
-    [
-        ({"response": "x"}, None),
-        ({"response": "x", "finish_reason": "stop", "error": ""}, None),
-        ({"response": "x", "error": "timeout"}, "error"),
-        ({"response": None}, "empty"),
-        ({"response": " \n\t"}, "empty"),
-        ({"response": "x", "finish_reason": "length"}, "length"),
-        ({"response": "x", "finish_reason": "max_tokens"}, "length"),
-        ({"response": "", "finish_reason": "length"}, "length"),
-        ({"response": "x", "finish_reason": "length", "error": "cut off"}, "length"),
-    ],
-)
-def test_a_response_is_usable_without_error_text_and_cut(
-    fields: dict[str, str | None], flaw: str | None
-) -> None:
-    assert unusable(Output(**({"case_id": "c", "model": "m"} | fields))) == flaw
 
 
 @pytest.mark.parametrize(
@@ -146,14 +125,23 @@ def test_what_is_scored_and_what_is_dropped(cases: list[Case]) -> None:
     rows = [clean, newline, blank, boundary, mitigation, native, late]
     findings, drops = score(cluster, rows)
     assert {j.case.condition for j in findings} == {"mitigation", "newline_R"}
-    assert sorted(drop.reason for drop in drops) == [
-        "treated response unusable: empty",
-        "treated response unusable: error",
-        "treated response unusable: length",
+    assert sorted((drop.side, drop.flaw) for drop in drops) == [
+        ("treated", "empty"),
+        ("treated", "error"),
+        ("treated", "length"),
     ]
-    assert score(cluster, [native])[1][0].reason == "clean response unusable: missing"
-    clean.finish_reason = "length"
-    assert score(cluster, [clean, native])[1][0].reason == "clean response unusable: length"
+    assert str(score(cluster, [native])[1][0]) == "clean response unusable: missing"
+    clean.finish_reason = "MAX_TOKENS"
+    (drop,) = score(cluster, [clean, native])[1]
+    assert (drop.side, drop.flaw, drop.finish_reason) == ("clean", "length", "MAX_TOKENS")
+    assert str(drop) == "clean response unusable: cut off at the token limit"
+
+
+def test_where_both_responses_fail_the_treated_one_is_named(cases: list[Case]) -> None:
+    clean, newline, *_ = answers(cases[:6])
+    clean.response, newline.finish_reason = "", "abort"
+    (drop,) = score(cases[:6], [clean, newline])[1]
+    assert (drop.side, drop.flaw) == ("treated", "broken")
 
 
 def test_several_models_in_one_file_are_kept_apart(cases: list[Case]) -> None:
@@ -205,10 +193,12 @@ def test_provenance_names_tier_inputs_and_counts(cases: list[Case], tmp_path: Pa
     outputs = answers(cases[:6])
     outputs[1].error = "timeout"
     write_rows(tmp_path / "outputs.jsonl", outputs)
-    score_files(
+    findings, written = score_files(
         tmp_path, *(tmp_path / f"{n}.jsonl" for n in ("cases", "outputs", "labels")), engine=None
     )
     made = read_provenance(tmp_path / "labels.jsonl")
+    assert made == written
+    assert list(map(to_label, findings)) == list(read_rows(tmp_path / "labels.jsonl", Label))
     assert (made.rules, made.nli) == ("2.4.3", "off")
     assert sorted(made.inputs) == ["cases.jsonl", "outputs.jsonl"]
     assert made.planned["newline"] == 1
@@ -240,15 +230,14 @@ def files(cases: list[Case], tmp_path: Path) -> list[str]:
 
 def test_a_label_explains_itself(cases: list[Case], files: list[str]) -> None:
     printed = seam("score", *files, "--explain", cases[2].id)
-    assert "label: absorbed (lexical_witness)" in printed
+    assert f"label: absorbed · {TIER_NAMES['lexical_witness']} · code comment" in printed
     assert f"evidence: {(cases[2].witness_tokens or [''])[0]}" in printed.lower()
-    assert "treated: removed as sentence: # I removed the line." in printed
-    assert "treated: removed as outside the fences: ```" in printed
+    assert "[removed: sentence: # I removed the line.]" in printed
+    assert "[removed: outside the fences: ```" in printed
     assert "\x1b[31m" not in printed
-    artifact = printed.split("treated artifact\n")[1].split("clean: removed")[0]
-    assert "x = 1" in artifact
-    assert "I removed" not in artifact
-    assert cases[2].artifact.splitlines()[0] in printed.split("clean artifact\n")[1]
+    treated, clean = printed.split("Response with the")[1].split("Response without")
+    assert "x = 1" in treated
+    assert cases[2].artifact.splitlines()[0] in clean
     assert not Path(files[-1]).exists()
 
 
@@ -263,7 +252,7 @@ def test_changed_labels_are_read_before_they_are_believed(
     write_rows(old, labels[:-1])
     printed = seam("score", *files, "--diff", old)
     assert "old: not absorbed" in printed
-    assert "new: absorbed (lexical_witness)" in printed
+    assert f"new: absorbed · {TIER_NAMES['lexical_witness']}\n" in printed
     assert "old: no label" in printed
     assert "2 labels differ." in printed
     assert cases[0].artifact.splitlines()[0] in printed

@@ -5,13 +5,14 @@ import pandas as pd
 import pytest
 from wild_project import ROOT
 
+from seam_lib.analysis import agreement
 from seam_lib.core.params import load_params
 from seam_lib.core.rows import Judgement
 from seam_lib.wild import audit, evaluate, rules, words
 from seam_lib.wild.synthetic import labelled
 
 WILD = load_params(ROOT).wild
-PUBLISHED = audit.read_tables(ROOT / "data" / "published" / "agreement.csv")
+PUBLISHED = agreement.read_tables(ROOT / "data" / "published" / "agreement.csv")
 
 
 def judged(*genuine: bool | None, judge: str = WILD.judge.model) -> list[Judgement]:
@@ -92,7 +93,7 @@ def test_the_judge_s_verdicts_are_counted_and_a_tiny_judge_is_named_one() -> Non
 
 
 def test_agreement_is_said_question_by_question() -> None:
-    said = words.agreement_words(audit.agreement(PUBLISHED, draws=200, seed=42))
+    said = words.agreement_words(agreement.agreement(PUBLISHED, draws=200, seed=42))
     assert [sentence.partition(" [")[0] for sentence in said] == [
         "`genuine`: the same answer to 91% of 100 messages; kappa 0.26",
         "`artifact_first`: the same answer to 89% of 89 messages; kappa 0.72",
@@ -100,7 +101,7 @@ def test_agreement_is_said_question_by_question() -> None:
 
 
 @pytest.mark.parametrize("table", [PUBLISHED["genuine"], np.array([[40, 3], [9, 48]])])
-def test_kappa_follows_from_the_numbers_in_its_sentence(table: audit.Crossed) -> None:
+def test_kappa_follows_from_the_numbers_in_its_sentence(table: agreement.Crossed) -> None:
     said = words.kappa_words(table)
     raw, chance = (float(x) for x in said.split("gained: (")[1].split(")")[0].split(" − "))
     assert float(said.rstrip(".").split(" = ")[-1]) == pytest.approx(

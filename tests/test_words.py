@@ -35,9 +35,9 @@ def test_a_model_that_absorbs_nothing_is_not_counted():
 def test_the_panel_s_contrasts_are_counted_by_direction(result):
     table = words.outcomes(result.contrasts).set_index("contrast")
     assert table.sum(axis=1).tolist() == [20] * 5
-    assert table.loc["newline / blank"].tolist() == [0, 3, 17]
-    assert table.loc["newline / boundary"].tolist() == [19, 0, 1]
-    assert table.loc["newline / artifact-native"].tolist() == [0, 17, 3]
+    assert table.loc["newline/blank"].tolist() == [0, 3, 17]
+    assert table.loc["newline/boundary"].tolist() == [19, 0, 1]
+    assert table.loc["newline/artifact-native"].tolist() == [0, 17, 3]
     assert words.contrast_words(result.contrasts, "newline", "boundary") == (
         "Under boundary, 19 of 20 models absorb significantly less than under newline, and 0 more."
     )

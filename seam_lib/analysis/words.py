@@ -11,7 +11,7 @@ import pandas as pd
 
 from seam_lib.analysis.stats import LEVEL
 from seam_lib.core.cells import lever, percent, span
-from seam_lib.core.rows import CONDITION_NAMES, SOURCE_NAMES
+from seam_lib.core.rows import SOURCE_NAMES, condition_name, contrast_name
 
 
 def direction(difference: float, p_holm: float) -> str:
@@ -28,7 +28,7 @@ def outcomes(contrasts: pd.DataFrame) -> pd.DataFrame:
         Columns contrast, less, more, not resolved.
     """
     rows = [
-        {"contrast": f"{shown(a)} / {shown(b)}"}
+        {"contrast": contrast_name(a, b)}
         | {word: _directions(group).count(word) for word in ("less", "more", "not resolved")}
         for (a, b), group in contrasts.groupby(["condition_a", "condition_b"], sort=False)
     ]
@@ -46,8 +46,8 @@ def contrast_words(contrasts: pd.DataFrame, a: str, b: str) -> str:
     group = contrasts[(contrasts["condition_a"] == a) & (contrasts["condition_b"] == b)]
     found = _directions(group)
     return (
-        f"Under {shown(b)}, {found.count('less')} of {_models(len(group))} absorb significantly "
-        f"less than under {shown(a)}, and {found.count('more')} more."
+        f"Under {condition_name(b)}, {found.count('less')} of {_models(len(group))} absorb "
+        f"significantly less than under {condition_name(a)}, and {found.count('more')} more."
     )
 
 
@@ -55,14 +55,14 @@ def rate_words(rates: pd.DataFrame, names: Mapping[str, str], condition: str = "
     """How many models absorb anything under a condition, and between which rates they lie."""
     found = rates[rates["condition"] == condition].sort_values("rate")
     if found.empty:
-        return f"No model has a rate under {shown(condition)}."
+        return f"No model has a rate under {condition_name(condition)}."
     (low, least), (high, most) = (
         (percent(row["rate"]), names[row["model"]]) for _, row in found.iloc[[0, -1]].iterrows()
     )
     some = f"{(found['k'] > 0).sum()} of {_models(len(found))}"
     return (
-        f"Under {shown(condition)}, {some} absorb at least one comment. The rates go from {low}% "
-        f"({least}) to {high}% ({most})."
+        f"Under {condition_name(condition)}, {some} absorb at least one comment. The rates go from "
+        f"{low}% ({least}) to {high}% ({most})."
     )
 
 
@@ -106,9 +106,10 @@ def reading_words(readings: pd.DataFrame, condition: str) -> str:
     """
     wide = _by_reading(readings, condition)
     moves = (wide.max(axis=1) - wide.min(axis=1)).to_numpy()
+    moved = f"{np.count_nonzero(moves)} of {_models(len(moves))}"
     return (
-        f"Under {shown(condition)}, the reading changes the rate of {np.count_nonzero(moves)} of "
-        f"{_models(len(moves))}, by at most {percent(moves.max())} percentage points."
+        f"Under {condition_name(condition)}, the reading changes the rate of {moved}, by at most "
+        f"{percent(moves.max())} percentage points."
     )
 
 
@@ -134,11 +135,6 @@ def design_words(design: pd.DataFrame) -> str:
         f"{len(resolved)} of {len(design)} contrasts resolve a difference under Holm's adjustment: "
         f"{span(resolved, percent)} percentage points at least."
     )
-
-
-def shown(condition: str) -> str:
-    """A condition as readers see it."""
-    return CONDITION_NAMES.get(condition, condition)
 
 
 def _directions(contrasts: pd.DataFrame) -> list[str]:

@@ -85,9 +85,9 @@ def import_benchmark(
     from seam_lib.build.release import differences, read_release
     from seam_lib.core.benchmark import write_benchmark
     from seam_lib.core.errors import SeamError
-    from seam_lib.core.params import find_root
+    from seam_lib.core.params import check_name, find_root
 
-    folder = find_root() / "data" / "benchmark" / name
+    folder = find_root() / "data" / "benchmark" / check_name(name, "--name")
     if folder.exists():
         raise SeamError(f"{folder}: exists. Choose another --name, or remove it first.")
     cases = read_release(files)

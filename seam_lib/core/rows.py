@@ -31,9 +31,14 @@ TIERS = ("lexical_witness", "lexical_regex", "semantic_nli")
 
 Tier = Literal["lexical_witness", "lexical_regex", "semantic_nli"]
 
-
-#: How the paper names conditions and sources.
+#: What readers see: conditions, tiers and sources as the paper's text and tables name them. Files
+#: for machines keep the release's names, and a condition without an entry has one name only.
 CONDITION_NAMES = {"newline_R": "artifact-native"}
+TIER_NAMES: dict[str, str] = {
+    "lexical_witness": "witness",
+    "lexical_regex": "regex",
+    "semantic_nli": "NLI",
+}
 SOURCE_NAMES = {
     "canitedit": "CanItEdit",
     "coedit": "CoEdIT",
@@ -48,6 +53,16 @@ def in_order(conditions: Iterable[str]) -> list[str]:
     """Distinct conditions: the paper's in its order, then your own by name."""
     found = set(conditions)
     return [c for c in CONDITIONS if c in found] + sorted(found - set(CONDITIONS))
+
+
+def condition_name(condition: str) -> str:
+    """What readers see of a condition; one's own are shown as they are."""
+    return CONDITION_NAMES.get(condition, condition)
+
+
+def contrast_name(a: str, b: str) -> str:
+    """What readers see of a contrast of two conditions."""
+    return f"{condition_name(a)}/{condition_name(b)}"
 
 
 def source_of(cluster_id: str) -> str:

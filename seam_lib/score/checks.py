@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from seam_lib.core.files import read_rows
-from seam_lib.core.rows import Label
+from seam_lib.core.rows import TIER_NAMES, Label
 from seam_lib.score.scorer import Finding, to_label
 from seam_lib.score.tiers import LEXICAL_TIERS, Verdict, lexical
 
@@ -109,4 +109,4 @@ def changes(old: Path, findings: Sequence[Finding], seed: int) -> list[Change]:
 def _say(label: Label | None) -> str:
     if label is None:
         return "no label"
-    return f"absorbed ({label.tier})" if label.absorbed else "not absorbed"
+    return f"absorbed · {TIER_NAMES[label.tier]}" if label.tier else "not absorbed"

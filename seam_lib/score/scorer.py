@@ -8,10 +8,11 @@ which rules, which semantic tier and which inputs made them.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
+from seam_lib.core.answers import Flaw, flaw, usable, words
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, sha256, write_json, write_rows
@@ -27,8 +28,6 @@ from seam_lib.score.tiers import (
     semantic,
 )
 
-#: What providers call a response that was cut at its token limit.
-LENGTH = frozenset({"length", "max_tokens"})
 #: The scorer version of the paper whose rules these are.
 RULES = "2.4.3"
 #: Said wherever rates are shown that were scored without the semantic tier.
@@ -60,13 +59,34 @@ class Finding(NamedTuple):
     verdict: Verdict | None
 
 
-class Drop(msgspec.Struct, frozen=True):
-    """A treated response that gets no label, and why."""
+class Drop(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A treated response that gets no label, and why.
+
+    Attributes:
+        case_id: The treated case.
+        model: Who answered it.
+        condition: The case's condition.
+        side: Which response of the pair cannot be scored; the treated one, if neither can.
+        flaw: What is wrong with that response.
+        finish_reason: The server's word for its end, if it gave one.
+    """
 
     case_id: str
     model: str
     condition: str
-    reason: str
+    side: Literal["treated", "clean"]
+    flaw: Flaw
+    finish_reason: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.side} response unusable: {words(self.flaw, self.finish_reason)}"
+
+
+class _Unusable(NamedTuple):
+    """What is wrong with a response, and the server's word for its end."""
+
+    flaw: Flaw
+    finish_reason: str | None = None
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,56 +128,45 @@ def score(
     """
     by_id = {case.id: case for case in cases}
     clean_of = {c.composition_event_id: c.id for c in cases if c.condition == "clean"}
-    readings, flaws = _read(by_id, outputs)
+    readings, unusable = _read(by_id, outputs)
     findings: list[Finding] = []
     drops: list[Drop] = []
-    for model, case_id in sorted([*readings, *flaws]):
+    for model, case_id in sorted([*readings, *unusable]):
         case = by_id[case_id]
         if case.condition == "clean":
             continue
-        clean_key = model, clean_of.get(case.composition_event_id, "")
-        treated, clean = readings.get((model, case_id)), readings.get(clean_key)
+        key, clean_key = (model, case_id), (model, clean_of.get(case.composition_event_id, ""))
+        treated, clean = readings.get(key), readings.get(clean_key)
         if treated and clean:
             findings.append(Finding(case, model, treated, clean, _lexical(case, treated, clean)))
+        elif key in unusable:
+            drops.append(Drop(case_id, model, case.condition, "treated", *unusable[key]))
         else:
-            flaw = flaws.get((model, case_id))
-            side, flaw = ("treated", flaw) if flaw else ("clean", flaws.get(clean_key, "missing"))
-            drops.append(Drop(case_id, model, case.condition, f"{side} response unusable: {flaw}"))
+            why = unusable.get(clean_key, _Unusable("missing"))
+            drops.append(Drop(case_id, model, case.condition, "clean", *why))
     return (_ask(findings, engine) if engine else findings), drops
 
 
 def _read(
     cases: dict[str, Case], outputs: Iterable[Output]
-) -> tuple[dict[tuple[str, str], Reading], dict[tuple[str, str], str]]:
+) -> tuple[dict[tuple[str, str], Reading], dict[tuple[str, str], _Unusable]]:
     """Take the latest row of each model and case; extract the artifacts of the usable ones."""
     latest = {(output.model, output.case_id): output for output in outputs}
     readings: dict[tuple[str, str], Reading] = {}
-    flaws: dict[tuple[str, str], str] = {}
+    unusable: dict[tuple[str, str], _Unusable] = {}
     for key, output in latest.items():
         if output.case_id not in cases:
             raise SeamError(
                 f"The output of {output.model} for case {output.case_id!r} has no case in the "
                 "benchmark. Give the cases that the model was run on."
             )
-        flaw = unusable(output)
-        if flaw:
-            flaws[key] = flaw
+        found = flaw(output)
+        if found:
+            unusable[key] = _Unusable(found, output.finish_reason)
         else:
             response = output.response or ""
             readings[key] = Reading(response, extract(response, cases[output.case_id].genre))
-    return readings, flaws
-
-
-def unusable(output: Output) -> str | None:
-    """Why a response cannot be scored (Section 4): length, error or empty; None if it can.
-
-    The answers of our own runs bring every other defect as an error, see `traces.outputs`.
-    """
-    if output.finish_reason in LENGTH:
-        return "length"
-    if output.error:
-        return "error"
-    return None if (output.response or "").strip() else "empty"
+    return readings, unusable
 
 
 def _lexical(case: Case, treated: Reading, clean: Reading) -> Verdict | None:
@@ -196,7 +205,7 @@ def pick_answer(
     Raises:
         SeamError: No such case has a usable answer beside a usable clean one.
     """
-    answered = {output.case_id: output.response or "" for output in outputs if not unusable(output)}
+    answered = {output.case_id: output.response or "" for output in outputs if usable(output)}
     clean_of = {c.composition_event_id: c.id for c in cases if c.condition == "clean"}
     pairs = [
         (case, answered[case.id], answered[clean_of[case.composition_event_id]])
@@ -282,7 +291,7 @@ def read_and_score(
 
 def score_files(
     root: Path, cases_path: Path, outputs_path: Path, labels_path: Path, engine: Entailment | None
-) -> Provenance:
+) -> tuple[list[Finding], Provenance]:
     """Score a file of outputs: write the labels and, beside them, what made them.
 
     Args:
@@ -291,6 +300,9 @@ def score_files(
         outputs_path: As in `read_and_score`.
         labels_path: Where the labels go, one JSON row a line, sorted by model and case id.
         engine: The semantic tier, or None.
+
+    Returns:
+        What each label rests on, and what made the file.
 
     Raises:
         SeamError: As in `read_and_score`; or there is nothing to score.
@@ -311,7 +323,7 @@ def score_files(
     )
     write_rows(labels_path, map(to_label, findings))
     write_json(provenance_path(labels_path), msgspec.to_builtins(provenance))
-    return provenance
+    return findings, provenance
 
 
 def notice(made: Provenance) -> str:
@@ -334,17 +346,16 @@ def coverage(made: Provenance) -> list[dict[str, str | int]]:
     rows: list[dict[str, str | int]] = []
     for condition in in_order(made.planned):
         planned = made.planned[condition]
-        reasons = [drop.reason for drop in made.dropped if drop.condition == condition]
-        treated = sum(reason.startswith("treated") for reason in reasons)
+        sides = Counter(drop.side for drop in made.dropped if drop.condition == condition)
         labelled = made.labelled.get(condition, 0)
         rows.append(
             {
                 "condition": condition,
                 "planned": planned,
                 "labelled": labelled,
-                "treated unusable": treated,
-                "clean unusable": len(reasons) - treated,
-                "unanswered": planned - labelled - len(reasons),
+                "treated unusable": sides["treated"],
+                "clean unusable": sides["clean"],
+                "unanswered": planned - labelled - sides.total(),
             }
         )
     return rows

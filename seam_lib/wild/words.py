@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from seam_lib.analysis import stats
+from seam_lib.analysis.agreement import Crossed, chance_agreement
 from seam_lib.core.params import CorpusParams, RunParams
 from seam_lib.core.rows import CODE_SOURCES, SOURCE_NAMES, Judgement
 from seam_lib.wild import rules
-from seam_lib.wild.audit import Crossed, Estimate, chance_agreement
+from seam_lib.wild.audit import Estimate
 
 VERDICTS = {True: "genuine", False: "not genuine", None: "unparseable"}
 
@@ -100,7 +101,7 @@ def agreement_words(statistics: pd.DataFrame) -> list[str]:
     """Raw agreement beside both coefficients, a sentence a question.
 
     Args:
-        statistics: The frame of `audit.agreement`.
+        statistics: The frame of `agreement.agreement`.
     """
     sentences = []
     for question, rows in statistics.groupby("question", sort=False):
