@@ -13,7 +13,13 @@ from samples import TEXTS
 from scratch import ROOT, scratch_project
 from typer.testing import CliRunner
 
-from seam_lib.build.clusters import build_benchmark, compose_cases, make_clusters, sample
+from seam_lib.build.clusters import (
+    build_benchmark,
+    compose_cases,
+    make_clusters,
+    own_cluster,
+    sample,
+)
 from seam_lib.build.comments import Pools, read_pools
 from seam_lib.build.conditions import conditions
 from seam_lib.build.sources import Item
@@ -336,3 +342,23 @@ def test_a_condition_of_ones_own_is_built(tmp_path: Path) -> None:
 def test_help_teaches() -> None:
     text = CliRunner().invoke(app, ["build", "--help"]).output
     assert "data/sources" in text and "--check-digests" in text
+
+
+def test_texts_of_ones_own_are_composed_like_any_cluster() -> None:
+    thing = own_cluster("Some text.", "My bus was late.", ["Bus was late"])
+    clean, newline = compose_cases([thing], conditions(["clean", "newline"]), seed=0)
+    assert newline.message == f"{clean.message}\nMy bus was late."
+    assert newline.witness_tokens == ["bus was late"]
+    code = own_cluster("x = 1", "# late", ["late"], genre="code")
+    assert code.head.startswith("Edit the following code")
+
+
+@pytest.mark.parametrize(
+    ("witness", "complaint"), [("train", "lacks its witness 'train'"), ("text", "'text' occurs")]
+)
+def test_a_witness_of_ones_own_must_stand_in_the_comment_alone(
+    witness: str, complaint: str
+) -> None:
+    thing = own_cluster("Some text.", "A text came.", [witness])
+    with pytest.raises(SeamError, match=complaint):
+        list(compose_cases([thing], conditions(["newline"]), seed=0))

@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 import yaml
 from hypothesis import given
@@ -68,6 +69,13 @@ def test_outside_a_project_the_folder_and_the_remedy_are_named(tmp_path):
     (tmp_path / "params.yaml").touch()  # alone it makes no project
     with pytest.raises(SeamError, match=f"{tmp_path}: not inside a SEAM project. Change"):
         find_root(tmp_path)
+
+
+def test_only_the_embedded_model_is_spoken_of_with_caution(root):
+    settings = load_params(root).runs["embedded"]
+    assert settings.provider == "llamacpp"
+    assert settings.caution.startswith("The embedded model serves to run the whole pipeline")
+    assert msgspec.structs.replace(settings, provider="openai").caution == ""
 
 
 # --- Names ----------------------------------------------------------------------------------------

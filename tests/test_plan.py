@@ -12,6 +12,7 @@ from seam_lib.core.rows import Case, Trace
 from seam_lib.core.run import load_run
 from seam_lib.infer.plan import (
     cap,
+    cap_words,
     check_settings,
     forecast,
     next_request,
@@ -191,3 +192,13 @@ def test_the_default_run_is_the_embedded_model_on_the_embedded_benchmark() -> No
     root = Path(__file__).resolve().parent.parent
     run = load_params(root).runs["embedded"]
     assert (run.provider, run.benchmark, run.temperature) == ("llamacpp", "embedded", 0.0)
+
+
+def test_the_cap_is_said_as_it_is_taken() -> None:
+    assert cap_words(RUN) == "An answer is cut off at 4,096 tokens, whatever its artifact."
+    short = with_(RUN, max_tokens=640, max_tokens_per_char=0.4)
+    assert cap_words(short) == (
+        "An answer is cut off at 64 tokens and 0.4 for each character of its artifact, at the "
+        "latest at 640 tokens."
+    )
+    assert cap(msgspec.structs.replace(CASE, artifact="x" * 100), short) == 64 + 40

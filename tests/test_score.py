@@ -1,6 +1,7 @@
 """Joining outputs with cases, dropping what cannot be scored, and the commands around it."""
 
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -17,14 +18,20 @@ from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows
-from seam_lib.core.rows import TIER_NAMES, Case, Label, Output
+from seam_lib.core.rows import TIER_NAMES, TIERS, Case, Label, Output
 from seam_lib.score.returned import extract
 from seam_lib.score.scorer import (
+    LEXICAL_ONLY,
+    Provenance,
     coverage,
+    judge,
+    notice,
+    pick_answer,
     provenance_path,
     read_provenance,
     score,
     score_files,
+    tiers_run,
     to_label,
 )
 
@@ -273,3 +280,58 @@ def test_explaining_an_unknown_or_clean_case_says_so(cases: list[Case], files: l
     for case_id, message in [("nowhere", "no such case"), (cases[0].id, "no treated response")]:
         result = CliRunner().invoke(app, ["score", *files, "--explain", case_id])
         assert message in str(result.exception)
+
+
+def test_one_answer_is_judged_as_all_are(cases: list[Case]) -> None:
+    outputs = answers(cases, "{artifact}\n\nNote: I removed this.\n{comment}")
+    findings, _ = score(cases, outputs)
+    for finding in findings[::37]:
+        alone = judge(finding.case, finding.treated.response, finding.clean.response)
+        assert alone == finding._replace(model="")
+        assert alone.treated.removed == [
+            (step, finding.treated.response[start:end])
+            for step, start, end in finding.treated.returned.removals
+        ]
+
+
+def test_the_semantic_tier_is_asked_where_the_lexical_ones_are_silent(cases: list[Case]) -> None:
+    class Yes:
+        def entailed(self, pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+            return {pair for pair in pairs if pair[0] == "In other words, it is late."}
+
+    text = next(c for c in cases if c.genre != "code" and c.condition == "newline")
+    code = next(c for c in cases if c.genre == "code" and c.condition == "newline")
+    for case, tier in ((text, "semantic_nli"), (code, None)):
+        finding = judge(case, "An edit. In other words, it is late.", "An edit.", Yes())
+        assert to_label(finding).tier == tier
+
+
+def test_the_answer_to_begin_with_has_something_to_show(cases: list[Case]) -> None:
+    plain = answers(cases, "{artifact}")
+    shown = next(c for c in cases[99:] if c.condition == "boundary" and c.genre != "code")
+    told = f"{shown.artifact} {shown.afterthought}\n\nNote: I have removed your remark."
+    outputs = [*plain, Output(case_id=shown.id, model="m", response=told)]
+    case, response, clean = pick_answer(cases, outputs)
+    assert (case, response, clean) == (shown, told, shown.artifact)
+    shortest = min((c for c in cases if c.afterthought), key=lambda c: len(c.message))
+    assert pick_answer(cases, plain)[0] == shortest
+    assert pick_answer(cases, plain, cases[5].id)[0] == cases[5]
+
+
+def test_an_answer_to_begin_with_needs_a_usable_pair(cases: list[Case]) -> None:
+    clean, treated, *_ = cases
+    usable = Output(case_id=treated.id, model="m", response="x")
+    cut = Output(case_id=clean.id, model="m", response="x", finish_reason="length")
+    with pytest.raises(SeamError, match="no case with a comment: has no usable answer beside"):
+        pick_answer(cases, [usable, cut])
+    with pytest.raises(SeamError, match=f"^{clean.id}: has no usable answer"):
+        pick_answer(cases, answers(cases), clean.id)
+
+
+def test_what_is_said_of_the_tiers_follows_from_what_was_run() -> None:
+    made = Provenance(rules="1", nli="off", inputs={}, planned={}, labelled={}, dropped=[])
+    assert notice(made) == LEXICAL_ONLY
+    assert tiers_run(made) == ("lexical_witness", "lexical_regex")
+    run = msgspec.structs.replace(made, nli="a model at 12ab")
+    assert notice(run) == "Semantic tier: a model at 12ab."
+    assert tiers_run(run) == TIERS

@@ -1,9 +1,19 @@
+from collections import Counter
+
 import pytest
 from answers import MODEL, benchmark, labels, outputs
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.rows import SOURCES, TIER_NAMES, Label
-from seam_lib.read.gallery import KINDS, RULES, gallery, kind_of, matched_pairs, mentions
+from seam_lib.read.gallery import (
+    KINDS,
+    RULES,
+    by_condition,
+    gallery,
+    kind_of,
+    matched_pairs,
+    mentions,
+)
 from seam_lib.read.specimens import Choice, Specimen, facets, join, options, select
 from seam_lib.score.returned import Returned
 from seam_lib.score.scorer import Finding, Reading
@@ -217,3 +227,13 @@ def test_a_mention_is_a_comment_that_only_the_removed_text_speaks_of() -> None:
     (found,) = mentions(join("r", CASES, answers, labels(CASES, answers)))
     assert found.case.id == base.case.id and not found.label.absorbed
     assert mentions(SPECIMENS) == []
+
+
+def test_kinds_are_counted_by_condition() -> None:
+    shown = gallery(SPECIMENS)
+    table = by_condition(shown).set_index("kind")
+    assert table.index.tolist() == list(KINDS)
+    assert table.sum(axis=1).tolist() == [len(found) for found in shown.values()]
+    absorbed = select(SPECIMENS, Choice(absorbed=True))
+    assert table.sum().to_dict() == Counter(specimen.case.condition for specimen in absorbed)
+    assert list(by_condition(gallery([])).columns) == ["kind"]

@@ -72,6 +72,31 @@ class Cluster(msgspec.Struct, frozen=True):
         return self.item.cluster_id
 
 
+def own_cluster(
+    artifact: str, comment: str, witnesses: Sequence[str], genre: str = "prose"
+) -> Cluster:
+    """A cluster of texts of your own, to see what a message looks like or how an answer is scored.
+
+    Args:
+        artifact: The pasted text.
+        comment: What is typed below it.
+        witnesses: Phrases of the comment that stand nowhere in the artifact.
+        genre: `code` if the artifact is code, which is extracted and scored by other steps.
+    """
+    item = Item(
+        source="own",
+        id="1",
+        artifact=artifact,
+        operation="edit",
+        instruction="Improve it.",
+        license="your own",
+        genre=genre,
+        partition="permissive",
+    )
+    said = Comment("own", comment, comment, [witness.lower() for witness in witnesses])
+    return Cluster(item, task_head(genre, item.instruction), said, said)
+
+
 def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
     """Choose items of balanced length, in a fixed order that needs no seed (Section 3.3).
 

@@ -1,12 +1,12 @@
 """What a benchmark contains: counts, lengths, and how often each comment is used."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
 from seam_lib.build.sources import Corpus
-from seam_lib.core.cells import markdown
+from seam_lib.core.cells import markdown, span
 from seam_lib.core.rows import PARTITIONS, SOURCE_NAMES, SOURCES, Case
 
 #: What the paper's Table 2 calls each source's genre, in its order.
@@ -87,6 +87,26 @@ def role_use(use: pd.DataFrame) -> pd.DataFrame:
     """For each role, its comments and the fewest and most clusters that one of them has."""
     roles = use.groupby("role")["clusters"].agg(["count", "min", "max"]).reset_index()
     return roles.set_axis(["role", "comments used", "fewest clusters", "most clusters"], axis=1)
+
+
+def pool_use(frame: pd.DataFrame, pool: Sequence[str]) -> str:
+    """How evenly a pool of comments is dealt, in words.
+
+    Args:
+        frame: The facts.
+        pool: The texts of the pool's comments.
+    """
+    dealt = frame[frame["comment"].isin(pool)].drop_duplicates(["cluster", "comment"])
+    if dealt.empty:
+        return f"No case has one of the pool's {len(pool)} comments."
+    by_source = dealt.groupby(["source", "comment"]).size()
+    used = by_source.groupby("source").size()
+    over_all = dealt.groupby("comment").size().reindex(pool, fill_value=0)
+    return (
+        f"Each source uses {span(used)} of the pool's {len(pool)} comments, each of them in "
+        f"{span(by_source)} of its clusters. Over all sources, a comment of the pool stands in "
+        f"{span(over_all)} clusters."
+    )
 
 
 def partitions(frame: pd.DataFrame) -> pd.DataFrame:

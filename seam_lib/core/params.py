@@ -13,6 +13,12 @@ from seam_lib.core.errors import SeamError
 
 T = TypeVar("T")
 
+#: Said beside every number that rests on the embedded model.
+TINY = (
+    "The embedded model serves to run the whole pipeline anywhere. Its rates say nothing about "
+    "larger models."
+)
+
 #: A number of draws, attempts or calls at once: at least one.
 Count = Annotated[int, msgspec.Meta(ge=1)]
 #: A 32-bit number, which Python's and numpy's generators both accept.
@@ -147,6 +153,11 @@ class RunParams(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
 
     server: ServerParams = ServerParams()  # llamacpp only
     family: list[str] = []  # runs reported together with this one: Holm adjusts over all of them
+
+    @property
+    def caution(self) -> str:
+        """What must be said beside this model's answers; empty for a model that people use."""
+        return TINY if self.provider == "llamacpp" else ""
 
     def __post_init__(self) -> None:
         check_name(self.benchmark, "benchmark")

@@ -118,6 +118,17 @@ def cap(prompt: Prompt, settings: RunParams) -> int:
     return min(settings.max_tokens, needed)
 
 
+def cap_words(settings: RunParams) -> str:
+    """How long an answer may get at first, in words."""
+    most = f"{settings.max_tokens:,} tokens"
+    if settings.max_tokens_per_char is None:
+        return f"An answer is cut off at {most}, whatever its artifact."
+    return (
+        f"An answer is cut off at {TOKENS_AROUND} tokens and {settings.max_tokens_per_char:g} for "
+        f"each character of its artifact, at the latest at {most}."
+    )
+
+
 def departure(usual: Request, retry: Request) -> str | None:
     """The tag of a request that departs from the usual one, such as "temperature=1.0 seed=7"."""
     names = ("temperature", "max_tokens", "seed")

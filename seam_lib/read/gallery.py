@@ -5,10 +5,13 @@ judgement of meaning. Every absorbed specimen is of exactly one kind.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
-from seam_lib.core.rows import TIER_NAMES
+import pandas as pd
+
+from seam_lib.core.rows import TIER_NAMES, in_order
 from seam_lib.read.specimens import Specimen, specimen_of
 from seam_lib.score.scorer import Finding
 from seam_lib.score.tiers import find_witness
@@ -78,6 +81,23 @@ def gallery(specimens: Iterable[Specimen]) -> dict[Kind, list[Specimen]]:
         if kind:
             found[kind].append(specimen)
     return found
+
+
+def by_condition(shown: Mapping[Kind, Sequence[Specimen]]) -> pd.DataFrame:
+    """How many specimens of each kind every condition shows.
+
+    Args:
+        shown: The specimens by kind, see `gallery`.
+
+    Returns:
+        One row a kind; columns kind, then a count for each condition that has any.
+    """
+    conditions = in_order(s.case.condition for found in shown.values() for s in found)
+    rows = []
+    for kind, found in shown.items():
+        counts = Counter(specimen.case.condition for specimen in found)
+        rows.append({"kind": kind} | {condition: counts[condition] for condition in conditions})
+    return pd.DataFrame(rows)
 
 
 def matched_pairs(

@@ -12,13 +12,21 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from seam_lib.core.answers import Flaw, flaw, words
+from seam_lib.core.answers import Flaw, flaw, usable, words
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, sha256, write_json, write_rows
-from seam_lib.core.rows import Case, Label, Output, in_order
+from seam_lib.core.rows import TIERS, Case, Label, Output, in_order
 from seam_lib.score.returned import Returned, extract
-from seam_lib.score.tiers import Entailment, Question, Verdict, lexical, semantic
+from seam_lib.score.tiers import (
+    LEXICAL_TIERS,
+    Entailment,
+    Question,
+    Verdict,
+    find_witness,
+    lexical,
+    semantic,
+)
 
 #: The scorer version of the paper whose rules these are.
 RULES = "2.4.3"
@@ -34,6 +42,11 @@ class Reading(NamedTuple):
 
     response: str
     returned: Returned
+
+    @property
+    def removed(self) -> list[tuple[str, str]]:
+        """Each stretch that extraction removed, behind the name of the step that did."""
+        return [(step, self.response[start:end]) for step, start, end in self.returned.removals]
 
 
 class Finding(NamedTuple):
@@ -160,6 +173,63 @@ def _lexical(case: Case, treated: Reading, clean: Reading) -> Verdict | None:
     return lexical(treated.returned.text, clean.returned.text, case.witness_tokens or [])
 
 
+def judge(
+    case: Case, response: str, clean_response: str, engine: Entailment | None = None
+) -> Finding:
+    """Judge one answer, as `score` judges all of them.
+
+    Args:
+        case: A case with a comment.
+        response: The answer to it.
+        clean_response: The answer to the same message without the comment.
+        engine: The semantic tier; None leaves it out.
+    """
+    treated, clean = (
+        Reading(text, extract(text, case.genre)) for text in (response, clean_response)
+    )
+    finding = Finding(case, "", treated, clean, _lexical(case, treated, clean))
+    return _ask([finding], engine)[0] if engine else finding
+
+
+def pick_answer(
+    cases: Sequence[Case], outputs: Iterable[Output], case_id: str | None = None
+) -> tuple[Case, str, str]:
+    """One case with its answer and the clean answer, to be judged step by step.
+
+    Args:
+        cases: The benchmark.
+        outputs: A model's answers.
+        case_id: Which case; by default the shortest message whose answer has something to show at
+            each step, or else the shortest of all.
+
+    Raises:
+        SeamError: No such case has a usable answer beside a usable clean one.
+    """
+    answered = {output.case_id: output.response or "" for output in outputs if usable(output)}
+    clean_of = {c.composition_event_id: c.id for c in cases if c.condition == "clean"}
+    pairs = [
+        (case, answered[case.id], answered[clean_of[case.composition_event_id]])
+        for case in sorted(cases, key=lambda case: len(case.message))
+        if case.afterthought is not None
+        and case_id in (None, case.id)
+        and case.id in answered
+        and clean_of.get(case.composition_event_id) in answered
+    ]
+    if not pairs:
+        raise SeamError(
+            f"{case_id or 'no case with a comment'}: has no usable answer beside a usable clean "
+            "one. Case ids stand in the benchmark's field `id`; `seam health RUN` tells what came "
+            "back."
+        )
+    return next((pair for pair in pairs if _shows_both(*pair[:2])), pairs[0])
+
+
+def _shows_both(case: Case, response: str) -> bool:
+    """Whether extraction removes a part of an answer, and a witness stands in what is left."""
+    text = extract(response, case.genre).text
+    return text != response and bool(find_witness(text, case.witness_tokens or []))
+
+
 def _ask(findings: list[Finding], engine: Entailment) -> list[Finding]:
     """Put what the lexical tiers left open to the semantic tier; code is never asked."""
     is_open = [j.verdict is None and j.case.genre != "code" for j in findings]
@@ -254,6 +324,16 @@ def score_files(
     write_rows(labels_path, map(to_label, findings))
     write_json(provenance_path(labels_path), msgspec.to_builtins(provenance))
     return findings, provenance
+
+
+def notice(made: Provenance) -> str:
+    """What to say beside rates about the semantic tier of their labels."""
+    return LEXICAL_ONLY if made.nli == "off" else f"Semantic tier: {made.nli}."
+
+
+def tiers_run(made: Provenance) -> tuple[str, ...]:
+    """The tiers that took part."""
+    return tuple(LEXICAL_TIERS) if made.nli == "off" else TIERS
 
 
 def coverage(made: Provenance) -> list[dict[str, str | int]]:
