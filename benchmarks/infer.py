@@ -27,6 +27,7 @@ from seam_lib.core.files import write_rows
 from seam_lib.core.params import RunParams
 from seam_lib.core.rows import CONDITIONS
 from seam_lib.core.run import Run
+from seam_lib.infer.prompts import load_prompts
 from seam_lib.infer.runner import infer
 
 CASES, DELAY = 2_000, 0.05
@@ -95,7 +96,8 @@ def measure(
     with tempfile.TemporaryDirectory() as name:
         write_benchmark(Path(name))
         start, cpu = time.perf_counter(), time.process_time()
-        stopped = infer(Run("bench", settings, Path(name)))
+        run = Run("bench", settings, Path(name))
+        stopped = infer(run, load_prompts(run))
         wall, cpu = time.perf_counter() - start, time.process_time() - cpu
     assert stopped is None
     results.put((wall, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))

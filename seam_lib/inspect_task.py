@@ -34,16 +34,15 @@ from seam_lib.analysis.questions import contrasts
 from seam_lib.analysis.stats import wilson
 from seam_lib.core.benchmark import deal_clusters, read_benchmark
 from seam_lib.core.params import find_root
-from seam_lib.core.rows import Case, Output
-from seam_lib.infer.traces import unusable_reason
-from seam_lib.read.explain import evidence_of
+from seam_lib.core.rows import TIER_NAMES, Case, Output, condition_name
+from seam_lib.read.view import quoted
 from seam_lib.score.nli import open_engine
 from seam_lib.score.scorer import RULES, Drop, Finding, score
 
 #: Where a sample keeps its cases (metadata) and its answers (store).
 CASES, OUTPUTS = "cases", "outputs"
-#: Inspect's words for an answer that was cut off, in ours.
-CUT_OFF = {"max_tokens": "length", "model_length": "length"}
+#: Providers of Inspect that never say why an answer ended; Inspect then calls it "unknown".
+SILENT = ("hf/", "nnterp/", "transformer_lens/")
 
 
 @task
@@ -105,7 +104,7 @@ def each_condition() -> Solver:
                 asked = _messages(case)
                 state.output = await model.generate(asked)
             state.messages += [*asked, state.output.message]
-            outputs.append(_output(case, str(model), state.output))
+            outputs.append(output_row(case, str(model), state.output))
         state.store.set(OUTPUTS, msgspec.to_builtins(outputs))
         return state
 
@@ -120,16 +119,15 @@ def _messages(case: Case) -> list[ChatMessage]:
     ]
 
 
-def _output(case: Case, model: str, answer: ModelOutput) -> Output:
-    """The answer as a row of ours; what cannot be scored says why."""
-    reason = CUT_OFF.get(answer.stop_reason, answer.stop_reason)
-    error = answer.error or unusable_reason(answer.completion, reason)
+def output_row(case: Case, model: str, answer: ModelOutput) -> Output:
+    """The answer as a row of ours."""
+    reason = answer.stop_reason if answer.choices else None
     return Output(
         case_id=case.id,
         model=model,
         response=answer.completion,
-        finish_reason=reason,
-        error=error,
+        finish_reason=None if reason == "unknown" and model.startswith(SILENT) else reason,
+        error=answer.error,
     )
 
 
@@ -228,12 +226,12 @@ def absorption(nli: str = "off") -> Scorer:
 
 def _told(finding: Finding) -> str:
     """A finding in words, with the evidence as code: a response is no markup."""
-    name, verdict = finding.case.condition, finding.verdict
+    name, verdict = condition_name(finding.case.condition), finding.verdict
     if verdict is None:
         return f"**{name}**: not absorbed"
-    evidence = " … ".join(evidence_of(finding)).replace("`", "'")
-    return f"**{name}**: absorbed ({verdict.tier}): `{evidence}`"
+    evidence = quoted(finding).replace("`", "'")
+    return f"**{name}**: absorbed ({TIER_NAMES[verdict.tier]}): `{evidence}`"
 
 
 def _dropped(drop: Drop) -> str:
-    return f"**{drop.case_id}**: not scored, {drop.reason}"
+    return f"**{drop.case_id}**: not scored, {drop}"

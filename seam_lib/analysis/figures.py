@@ -1,6 +1,6 @@
-"""The figures of the paper, and of a run over them; `core.look` gives style and palette."""
+"""The figures of the paper, and of a run over them; `core.look` gives the style."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,13 +11,14 @@ from matplotlib.lines import Line2D
 
 from seam_lib.analysis.questions import Analysis
 from seam_lib.analysis.stats import LEVEL
-from seam_lib.core.look import GREY, MARKS, style
-from seam_lib.core.rows import CASUAL, SOURCE_NAMES, SOURCES, TIERS
+from seam_lib.core.look import MARKS, style
+from seam_lib.core.palette import BLUE, GREEN, GREY, ORANGE
+from seam_lib.core.rows import CASUAL, SOURCE_NAMES, SOURCES, TIER_NAMES, TIERS, condition_name
 
 #: How far apart the names beside Figure 2 are, in percentage points.
 LABEL_GAP = 3.2
 #: Fill and hatch of each detector tier.
-TIER_FILLS = (("#0072B2", ""), ("#E69F00", "//"), ("#009E73", ".."))
+TIER_FILLS = ((BLUE, ""), (ORANGE, "//"), (GREEN, ".."))
 
 
 def figure2(
@@ -27,14 +28,14 @@ def figure2(
     background: pd.DataFrame | None = None,
     conditions: Sequence[str] = CASUAL,
 ) -> Figure:
-    """Figure 2: one line a model over the conditions that share the casual comment.
+    """Figure 2: one line per model over the conditions that share the casual comment.
 
     Args:
         rates: The frame of `questions.rates`.
         names: Display name of each model key.
         marked: Up to five models drawn with colour, marker and label; the others are grey.
-        background: Rates of other models, drawn in grey behind: the published panel for a run,
-            whose own rates then show their intervals.
+        background: Rates of other models, drawn in grey behind those of a run: the published
+            panel. The run's own rates then show their intervals.
         conditions: The conditions, from left to right; models end at the last one they have.
 
     Returns:
@@ -65,7 +66,7 @@ def figure2(
         else:
             _intervals(axes, rates, marked, conditions)
             _legend(figure, [names[m] for m in marked], background["model"].nunique())
-        axes.set_xticks(places, conditions)
+        axes.set_xticks(places, map(condition_name, conditions))
         axes.set_xlim(-0.95 if background is None else -0.3, len(conditions) - 0.9)
         axes.set_ylim(-1.5, max(16, axes.get_ylim()[1]))  # room for five names at zero
         axes.set_ylabel("absorption rate (%)")
@@ -73,8 +74,23 @@ def figure2(
     return figure
 
 
+def to_mark(rates: pd.DataFrame, chosen: Iterable[str]) -> list[str]:
+    """The models that Figure 2 marks: the chosen ones, then the highest and the lowest at newline.
+
+    Args:
+        rates: The frame of `questions.rates`.
+        chosen: Model keys; those without a rate are left out.
+    """
+    newline = rates[rates["condition"] == "newline"].sort_values("rate")["model"]
+    return [
+        *(model for model in chosen if model in set(newline)),
+        newline.iloc[-1],
+        newline.iloc[0],
+    ]
+
+
 def figure_native(analysis: Analysis, names: Mapping[str, str]) -> Figure:
-    """The paired increase from the casual to the artifact-native comment, a model a row.
+    """The paired increase from the casual to the artifact-native comment, one row per model.
 
     Filled marks are significant after Holm's adjustment, hollow ones are not; percentage points.
     """
@@ -149,13 +165,14 @@ def figure_tiers(
         base = np.zeros(len(frame))
         for tier, (color, hatch) in zip(tier_names, TIER_FILLS, strict=False):
             share = 100 * frame[tier].to_numpy() / frame["n"].to_numpy()
+            name = TIER_NAMES[tier]
             axes.bar(
-                place, share, 0.6, base, color=color, hatch=hatch, edgecolor="white", label=tier
+                place, share, 0.6, base, color=color, hatch=hatch, edgecolor="white", label=name
             )
             base += share
         ends = [base - 100 * frame["low"].to_numpy(), 100 * frame["high"].to_numpy() - base]
         axes.errorbar(place, base, np.maximum(ends, 0), fmt="none", color="black", capsize=3)
-        axes.set_xticks(place, frame["condition"])
+        axes.set_xticks(place, frame["condition"].map(condition_name))
         axes.set_ylabel("absorption rate (%, 95% interval)")
         figure.legend(loc="outside upper center", ncols=len(tier_names), frameon=False)
     return figure

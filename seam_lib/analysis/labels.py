@@ -1,11 +1,13 @@
-"""Label sets: the published CSV, the release's JSON Lines, or our runs, as one tidy frame.
+"""Label sets: the published CSV, the release's JSON Lines, or our runs, as arrays.
 
-A label set knows, for each model, condition and cluster, whether the comment was absorbed, and
-where no usable pair exists. The frame serves reading and grouping, the arrays serve statistics.
+A label set knows, for each model, condition and cluster, whether the comment was absorbed, which
+tier saw it, and where no usable pair exists. The arrays serve statistics; the frame that is made of
+them serves reading and grouping.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -21,6 +23,8 @@ from seam_lib.core.rows import SOURCES, TIERS, TREATED, Label, Tier, source_of
 
 #: Where a label changed by hand counts: everywhere, or in one sensitivity line only.
 Applied = Literal["main", "sensitivity"]
+#: Stands in `LabelSet.tiers` where none fired.
+NO_TIER = -1
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -38,20 +42,55 @@ class LabelSet:
     """Labels of some models over some clusters.
 
     Attributes:
-        frame: One row a label: model, cluster_id, source, condition, absorbed, tier ("" if none).
         models: Model keys, in panel order.
         conditions: The conditions that carry a comment, in the paper's order, then any others.
         clusters: Cluster ids, sorted.
-        absorbed: Booleans, shape (models, conditions, clusters); False where `mask` is.
-        mask: Which cells hold a label, of the same shape.
+        mask: Which cells hold a label, shape (models, conditions, clusters).
+        absorbed: What they say, of the same shape; False where `mask` is.
+        tiers: Places in `rows.TIERS`, of the same shape; NO_TIER where none fired.
     """
 
-    frame: pd.DataFrame
     models: tuple[str, ...]
     conditions: tuple[str, ...]
     clusters: tuple[str, ...]
-    absorbed: Bools
     mask: Bools
+    absorbed: Bools
+    tiers: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        """How many labels there are."""
+        return int(self.mask.sum())
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row a label: model, cluster_id, source, condition, absorbed, tier ("" if none)."""
+        model, condition, cluster = np.nonzero(self.mask)
+        names = dict(enumerate(TIERS)) | {NO_TIER: ""}
+        return pd.DataFrame(
+            {
+                "model": [self.models[m] for m in model],
+                "cluster_id": [self.clusters[k] for k in cluster],
+                "source": [source_of(self.clusters[k]) for k in cluster],
+                "condition": [self.conditions[c] for c in condition],
+                "absorbed": self.absorbed[self.mask],
+                "tier": [names[tier] for tier in self.tiers[self.mask].tolist()],
+            }
+        )
+
+    def cell(self, model: str, cluster: str, condition: str) -> tuple[int, int, int] | None:
+        """Where the arrays hold a label; None if they hold none."""
+        if (
+            model not in self.models
+            or condition not in self.conditions
+            or cluster not in self.clusters
+        ):
+            return None
+        found = (
+            self.models.index(model),
+            self.conditions.index(condition),
+            self.clusters.index(cluster),
+        )
+        return found if self.mask[found] else None
 
     def outcomes(self, model: str, condition: str) -> tuple[Bools, Bools]:
         """A model's outcomes under one condition and their mask, each of shape (clusters,)."""
@@ -138,31 +177,65 @@ def label_set(
     present = {r.model for r in rows}
     model_axis = [m for m in models if m in present] if models is not None else sorted(present)
     cluster_axis = sorted(clusters if clusters is not None else {r.cluster_id for r in rows})
-    others = sorted({r.condition for r in rows} - set(TREATED))
-    condition_axis = [*TREATED, *others]
-    shape = (len(model_axis), len(condition_axis), len(cluster_axis))
-    absorbed, mask = np.zeros(shape, bool), np.zeros(shape, bool)
-    model_at, condition_at, cluster_at = (
-        {name: i for i, name in enumerate(axis)}
-        for axis in (model_axis, condition_axis, cluster_axis)
+    found = _empty(model_axis, {r.condition for r in rows}, cluster_axis)
+    model_at, condition_at, cluster_at = map(
+        _places, (found.models, found.conditions, found.clusters)
     )
     for r in rows:
         cell = model_at[r.model], condition_at[r.condition], cluster_at[r.cluster_id]
-        mask[cell], absorbed[cell] = True, r.absorbed
-    rows.sort(key=lambda r: (model_at[r.model], condition_at[r.condition], r.cluster_id))
-    frame = pd.DataFrame(
-        {
-            "model": [r.model for r in rows],
-            "cluster_id": [r.cluster_id for r in rows],
-            "source": [source_of(r.cluster_id) for r in rows],
-            "condition": [r.condition for r in rows],
-            "absorbed": [r.absorbed for r in rows],
-            "tier": [r.tier or "" for r in rows],
-        }
+        found.mask[cell], found.absorbed[cell] = True, r.absorbed
+        found.tiers[cell] = TIERS.index(r.tier) if r.tier else NO_TIER
+    return found
+
+
+def join(sets: Sequence[LabelSet]) -> LabelSet:
+    """Label sets of different models as one; what a set lacks has no label there."""
+    found = _empty(
+        [model for labels in sets for model in labels.models],
+        {condition for labels in sets for condition in labels.conditions},
+        sorted({cluster for labels in sets for cluster in labels.clusters}),
     )
+    model_at, condition_at, cluster_at = map(
+        _places, (found.models, found.conditions, found.clusters)
+    )
+    for labels in sets:
+        cells = np.ix_(
+            [model_at[m] for m in labels.models],
+            [condition_at[c] for c in labels.conditions],
+            [cluster_at[k] for k in labels.clusters],
+        )
+        found.mask[cells], found.absorbed[cells] = labels.mask, labels.absorbed
+        found.tiers[cells] = labels.tiers
+    return found
+
+
+def without(labels: LabelSet, where: Bools) -> LabelSet:
+    """A copy that holds no label where `where` is True, an array of the shape of `mask`."""
+    return replace(not_absorbed(labels, where), mask=labels.mask & ~where)
+
+
+def not_absorbed(labels: LabelSet, where: Bools) -> LabelSet:
+    """A copy whose labels say "not absorbed" where `where` is True, of the shape of `mask`."""
+    tiers = np.where(where, np.int8(NO_TIER), labels.tiers)
+    return replace(labels, absorbed=labels.absorbed & ~where, tiers=tiers)
+
+
+def _empty(models: Sequence[str], conditions: set[str], clusters: Sequence[str]) -> LabelSet:
+    """A set of these axes that holds no label yet."""
+    condition_axis = (*TREATED, *sorted(conditions - set(TREATED)))
+    shape = (len(models), len(condition_axis), len(clusters))
     return LabelSet(
-        frame, tuple(model_axis), tuple(condition_axis), tuple(cluster_axis), absorbed, mask
+        tuple(models),
+        condition_axis,
+        tuple(clusters),
+        mask=np.zeros(shape, bool),
+        absorbed=np.zeros(shape, bool),
+        tiers=np.full(shape, NO_TIER, np.int8),
     )
+
+
+def _places(axis: Sequence[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(axis)}
 
 
 def check_complete(labels: LabelSet, exclusions: Path, models: Iterable[str]) -> None:
@@ -235,23 +308,19 @@ def adjudicate(labels: LabelSet, cases: Iterable[tuple[str, str, str]]) -> Label
     Raises:
         SeamError: A named case is not labelled absorbed, so there is nothing to change.
     """
-    changed = set(cases)
-    kept = []
-    for record in labels.records():
-        key = (record.model, record.cluster_id, record.condition)
-        if key in changed:
-            if not record.absorbed:
-                raise SeamError(
-                    f"adjudications: {' '.join(key)} is already not absorbed; drop its row."
-                )
-            changed.remove(key)
-            record = msgspec.structs.replace(record, absorbed=False, tier=None)
-        kept.append(record)
-    if changed:
-        raise SeamError(
-            f"adjudications: no label for {' '.join(min(changed))}; drop its row or mend its ids."
-        )
-    return label_set(kept, labels.models, labels.clusters)
+    where = np.zeros_like(labels.mask)
+    for case in sorted(set(cases)):
+        cell = labels.cell(*case)
+        if cell is None:
+            raise SeamError(
+                f"adjudications: no label for {' '.join(case)}; drop its row or mend its ids."
+            )
+        if not labels.absorbed[cell]:
+            raise SeamError(
+                f"adjudications: {' '.join(case)} is already not absorbed; drop its row."
+            )
+        where[cell] = True
+    return not_absorbed(labels, where)
 
 
 def _problem(

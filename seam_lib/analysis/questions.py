@@ -1,18 +1,19 @@
 """From a label set to every statistic of the paper, as tidy frames.
 
 Each function answers one question for all models of the set; `analyse` asks them all. Rates and
-differences are fractions. Only clusters that hold a label in both conditions enter a contrast.
+differences are fractions. A contrast is over the clusters that have a label in both conditions.
 """
 
 from dataclasses import dataclass, fields
-from itertools import combinations, zip_longest
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from seam_lib.analysis import stats
-from seam_lib.analysis.labels import LabelSet, adjudicate
+from seam_lib.analysis.labels import LabelSet, adjudicate, not_absorbed
+from seam_lib.core.cells import plain_rows
 from seam_lib.core.params import AnalysisParams
 from seam_lib.core.rows import CODE_SOURCES, SOURCES, TIERS
 
@@ -36,7 +37,7 @@ CONTRAST = (
 
 @dataclass(frozen=True)
 class Analysis:
-    """The answers, one frame a question; columns are named in the functions that make them."""
+    """The answers, one frame per question; the functions that make them name the columns."""
 
     rates: pd.DataFrame
     contrasts: pd.DataFrame
@@ -51,7 +52,11 @@ class Analysis:
 
 
 def analyse(
-    labels: LabelSet, settings: AnalysisParams, comments: dict[str, str] | None = None
+    labels: LabelSet,
+    settings: AnalysisParams,
+    comments: dict[str, str] | None = None,
+    paired: pd.DataFrame | None = None,
+    family: int | None = None,
 ) -> Analysis:
     """Ask every question of the paper of one label set.
 
@@ -60,8 +65,11 @@ def analyse(
         settings: Draws and seeds.
         comments: The comment of each cluster's casual conditions, where it is known (the
             published set does not carry it).
+        paired: The frame of `contrasts`, where it was made together with other labels, as a run's
+            is; by default it is made of these.
+        family: As in `design`.
     """
-    paired = contrasts(labels)
+    paired = contrasts(labels) if paired is None else paired
     marginal = rates(labels)
     return Analysis(
         rates=marginal,
@@ -72,7 +80,7 @@ def analyse(
         tiers=tiers(labels),
         between_models=between_models(labels),
         correlations=correlations(marginal, settings),
-        design=design(paired),
+        design=design(paired, family),
         comments=comment_sensitivity(labels, comments or {}, settings),
     )
 
@@ -167,21 +175,30 @@ def levers(labels: LabelSet, settings: AnalysisParams) -> pd.DataFrame:
 
 
 def source_rates(labels: LabelSet) -> pd.DataFrame:
-    """Rates by source with newline and blank pooled: each cluster counts once a condition.
+    """Rates by source with newline and blank pooled: each cluster counts once per condition.
 
     Returns:
         Columns model, source, k, n, rate, low, high.
     """
     pooled = labels.frame[labels.frame["condition"].isin(POOLED)]
     counts = _counts(pooled.groupby(["model", "source"])["absorbed"])
+    rows = [row for model in labels.models for row in _of_sources(counts, model)]
+    return pd.DataFrame(rows, columns=["model", "source", *PROPORTION])
+
+
+def source_counts(labels: LabelSet) -> pd.DataFrame:
+    """The labels of one model by source and condition.
+
+    Returns:
+        A row a source, in its order; columns source, then "k of n" under each condition that has
+        labels. A cell without labels is empty.
+    """
+    counts = _counts(labels.frame.groupby(["source", "condition"])["absorbed"])
+    cells = {key: f"{k} of {n}" for key, (k, n) in counts.items()}
+    sources = [s for s in SOURCES if any(s == source for source, _ in cells)]
+    conditions = [c for c in labels.conditions if any(c == condition for _, condition in cells)]
     return pd.DataFrame(
-        [
-            {"model": m, "source": s, **_proportion(*counts[m, s])}
-            for m in labels.models
-            for s in SOURCES
-            if (m, s) in counts
-        ],
-        columns=["model", "source", *PROPORTION],
+        {"source": s} | {c: cells.get((s, c), "") for c in conditions} for s in sources
     )
 
 
@@ -200,19 +217,11 @@ def source_clusters(labels: LabelSet) -> pd.DataFrame:
     counts = _counts(either.groupby(["model", "source"]))
     rows = []
     for model in labels.models:
-        cells = [
-            {"model": model, "source": s, **_proportion(*counts[model, s])}
-            for s in SOURCES
-            if (model, s) in counts
-        ]
-        cells.sort(key=lambda cell: -cell["rate"])
-        for cell, below in zip_longest(cells, cells[1:]):
-            p = (
-                stats.fisher_exact(cell["k"], cell["n"], below["k"], below["n"])
-                if below
-                else np.nan
-            )
-            rows.append(cell | {"next_source": below["source"] if below else "", "fisher_p": p})
+        cells = sorted(_of_sources(counts, model), key=lambda cell: -cell["rate"])
+        for cell, below in pairwise(cells):
+            p = stats.fisher_exact(cell["k"], cell["n"], below["k"], below["n"])
+            rows.append(cell | {"next_source": below["source"], "fisher_p": p})
+        rows += [cell | {"next_source": "", "fisher_p": np.nan} for cell in cells[-1:]]
     return pd.DataFrame(rows, columns=["model", "source", *PROPORTION, "next_source", "fisher_p"])
 
 
@@ -220,7 +229,7 @@ def tiers(labels: LabelSet) -> pd.DataFrame:
     """Absorbed labels by the tier that fired.
 
     Returns:
-        Columns model, condition, and one count a tier.
+        Columns model, condition, and one count per tier.
     """
     fired = labels.frame[labels.frame["absorbed"]]
     counts = fired.groupby(["model", "condition"])["tier"].value_counts()
@@ -278,7 +287,7 @@ def correlations(marginal: pd.DataFrame, settings: AnalysisParams) -> pd.DataFra
 
 
 def design(paired: pd.DataFrame, family: int | None = None) -> pd.DataFrame:
-    """The smallest paired difference that each contrast's size resolves at 80% power.
+    """The smallest paired difference that each contrast detects with 80% power.
 
     Args:
         paired: The frame of `contrasts`.
@@ -286,7 +295,7 @@ def design(paired: pd.DataFrame, family: int | None = None) -> pd.DataFrame:
 
     Returns:
         Columns condition_a, condition_b, n (smallest over models), discordant (median), alone,
-        holm (resolvable differences as fractions).
+        holm (detectable differences as fractions; that of `discordant` or more is none).
     """
     rows = []
     for (a, b), group in paired.groupby(["condition_a", "condition_b"], sort=False):
@@ -307,7 +316,7 @@ def design(paired: pd.DataFrame, family: int | None = None) -> pd.DataFrame:
 def comment_sensitivity(
     labels: LabelSet, comments: dict[str, str], settings: AnalysisParams
 ) -> pd.DataFrame:
-    """How far the results rest on single comments (Section 6).
+    """How much the results depend on single comments (Section 6).
 
     Whole comments are resampled for an interval of the newline rate and of the newline minus
     boundary difference, and each comment in turn is left out of the newline rate.
@@ -362,14 +371,7 @@ def sensitivity(detector: LabelSet, changes: dict[str, set[tuple[str, str, str]]
         "detector": detector,
         "main": main,
         "sensitivity": adjudicate(main, changes["sensitivity"]),
-        "lexical": adjudicate(
-            main,
-            {
-                (r.model, r.cluster_id, r.condition)
-                for r in main.records()
-                if r.tier == "semantic_nli"
-            },
-        ),
+        "lexical": not_absorbed(main, main.tiers == TIERS.index("semantic_nli")),
     }
     frames = []
     for name, labels in readings.items():
@@ -391,7 +393,7 @@ def code_rates(labels: LabelSet) -> pd.DataFrame:
 
 
 def syntax_p(damage: pd.DataFrame) -> list[float]:
-    """McNemar's exact p, a condition: are treated programs invalid more often than clean ones?
+    """McNemar's exact p for each condition: are treated programs invalid as often as clean ones?
 
     Args:
         damage: The frame of `score.damage.count_damage` (Section 5.5).
@@ -409,25 +411,22 @@ def syntax_p(damage: pd.DataFrame) -> list[float]:
 
 
 def statistics(analysis: Analysis) -> dict[str, list[dict[str, Any]]]:
-    """The analysis as plain data for statistics.json: fixed precision, null for no value.
-
-    Fractions and ratios keep six decimals, p-values six significant digits.
-    """
+    """The analysis as plain data for statistics.json, see `cells.plain_rows`."""
     return {f.name: plain_rows(getattr(analysis, f.name)) for f in fields(analysis)}
-
-
-def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A frame's rows as plain data, in the precision of `statistics`."""
-    return [
-        {str(key): _plain(str(key), value) for key, value in row.items()}
-        for row in frame.to_dict("records")
-    ]
 
 
 def _counts(grouped: Any) -> dict[tuple[str, str], tuple[int, int]]:
     """(absorbed, all) of each group of a grouped boolean column."""
     table = grouped.agg(["sum", "count"])
     return {key: (int(k), int(n)) for key, k, n in table.itertuples(name=None)}
+
+
+def _of_sources(counts: dict[tuple[str, str], tuple[int, int]], model: str) -> list[dict[str, Any]]:
+    """One model's rates by source, in the order of the sources."""
+    found = [source for source in SOURCES if (model, source) in counts]
+    return [
+        {"model": model, "source": source} | _proportion(*counts[model, source]) for source in found
+    ]
 
 
 def _proportion(k: int, n: int) -> dict[str, Any]:
@@ -447,13 +446,3 @@ def _contrast(table: stats.Paired, p: float, reduce_phi: bool = False) -> dict[s
         "high": high,
         "p": p,
     }
-
-
-def _plain(key: str, value: Any) -> Any:
-    if not isinstance(value, float | np.floating):
-        return int(value) if isinstance(value, np.integer) else value
-    if np.isnan(value):
-        return None
-    if np.isinf(value):
-        return "inf"
-    return float(f"{value:.6g}") if key in ("p", "p_holm", "fisher_p") else round(float(value), 6)

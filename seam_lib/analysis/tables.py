@@ -10,7 +10,16 @@ from seam_lib.analysis.questions import Analysis
 from seam_lib.analysis.stats import LEVEL
 from seam_lib.core.cells import NONE, Table, intervals, lever, p_value, percent, points, precise
 from seam_lib.core.params import AnalysisParams
-from seam_lib.core.rows import CASUAL, CONDITION_NAMES, SOURCE_NAMES, TIERS, TREATED, in_order
+from seam_lib.core.rows import (
+    CASUAL,
+    SOURCE_NAMES,
+    TIER_NAMES,
+    TIERS,
+    TREATED,
+    condition_name,
+    contrast_name,
+    in_order,
+)
 
 #: The rows that the paper chose to print; a label set of other models has fewer or none of them.
 TABLE4_ROWS = (
@@ -62,7 +71,7 @@ def rate_table(analysis: Analysis, names: dict[str, str]) -> Table:
             cells["newline_R"] += " ns"
         display.append(
             {"model": names[model]}
-            | {CONDITION_NAMES.get(c, c): cell for c, cell in cells.items()}
+            | {condition_name(c): cell for c, cell in cells.items()}
             | {"newline/boundary": lever(ratio)}
         )
     return Table(
@@ -92,7 +101,7 @@ def full_rate_table(analysis: Analysis, names: dict[str, str]) -> Table:
     display = pd.DataFrame(
         {
             "model": frame["model"].map(names),
-            "condition": frame["condition"].replace(CONDITION_NAMES),
+            "condition": frame["condition"].map(condition_name),
             "absorbed": frame["k"].astype(str),
             "usable of planned": [
                 f"{n} of {m}" for n, m in zip(frame["n"], frame["planned"], strict=True)
@@ -155,7 +164,7 @@ def selected_contrasts(analysis: Analysis, names: dict[str, str]) -> Table:
     }
     return Table(
         "table4",
-        "Selected comparisons of matched examples; p is the unadjusted exact McNemar p.",
+        "Selected comparisons of matched clusters; p is the unadjusted exact McNemar p.",
         pd.DataFrame({"key": frame["model"].tolist(), **cells}),
         pd.DataFrame({"model": [names[m] for m in frame["model"]], **cells}),
     )
@@ -217,10 +226,11 @@ def source_table(analysis: Analysis, names: dict[str, str]) -> Table:
         rows.append({"source": label} | {m: "/".join(str(x) for x in fired.loc[m]) for m in models})
     data = pd.DataFrame(rows)
     display = data.rename(columns=names)
+    fired_as = "/".join(TIER_NAMES.values())
     display["source"] = [
         *(SOURCE_NAMES[s] for s in TABLE6_SOURCES),
-        "witness/regex/NLI, casual conditions",
-        "witness/regex/NLI, all conditions",
+        f"{fired_as}, casual conditions",
+        f"{fired_as}, all conditions",
     ]
     return Table(
         "table6",
@@ -265,7 +275,8 @@ def configuration_table(panel: pd.DataFrame, pyproject: Path, settings: dict[str
 def method_rows(settings: AnalysisParams) -> dict[str, str]:
     """The rows of Table 7 that say how labels and statistics are made."""
     return {
-        "Scoring": f"first tier that fires of {', '.join(TIERS)}, each against the clean output",
+        "Scoring": f"first tier that fires of {', '.join(TIER_NAMES.values())}, each against the "
+        "clean output",
         "Intervals": "Wilson (rates), Newcombe square-and-add (paired differences), "
         f"cluster bootstrap with {settings.bootstrap_draws:,} draws, seed "
         f"{settings.bootstrap_seed} (levers)",
@@ -274,8 +285,7 @@ def method_rows(settings: AnalysisParams) -> dict[str, str]:
 
 
 def _conditions(frame: pd.DataFrame) -> list[str]:
-    named = (frame[c].replace(CONDITION_NAMES) for c in ("condition_a", "condition_b"))
-    return [f"{a}/{b}" for a, b in zip(*named, strict=True)]
+    return list(map(contrast_name, frame["condition_a"], frame["condition_b"]))
 
 
 def _rates(frame: pd.DataFrame) -> list[str]:

@@ -13,6 +13,7 @@ import msgspec
 import yaml
 
 from seam_lib.core.errors import SeamError
+from seam_lib.core.files import csv_rows
 
 
 class Comment(msgspec.Struct, frozen=True, array_like=True):
@@ -54,6 +55,30 @@ def read_pools(path: Path) -> Pools:
                     f"{witness!r}. Write witnesses in lower case, word for word as in the comment."
                 )
     return pools
+
+
+def read_assignments(path: Path, pools: Pools) -> dict[str, tuple[Comment, Comment]]:
+    """Read which comments the release gave to each of its clusters, casual and native.
+
+    Args:
+        path: data/published/assignments.csv; it names each comment by its text.
+        pools: The comments that it names.
+
+    Raises:
+        SeamError: The file is missing or malformed, or names a comment that no pool has.
+    """
+    casual = {comment.text: comment for comment in pools.casual}
+    native = {comment.text: comment for pool in pools.native.values() for comment in pool}
+    assigned = {}
+    for place, row in csv_rows(path, ("cluster_id", "casual", "native")):
+        for kind, pool in (("casual", casual), ("native", native)):
+            if row[kind] not in pool:
+                raise SeamError(
+                    f"{place}: data/comments.yaml has no {kind} comment {row[kind]!r}. The "
+                    "release's messages need its own comments: restore the file."
+                )
+        assigned[row["cluster_id"]] = (casual[row["casual"]], native[row["native"]])
+    return assigned
 
 
 class Deck:

@@ -7,10 +7,8 @@ import pandas as pd
 from seam_lib.claims.published import Published
 from seam_lib.claims.rates import rate
 from seam_lib.claims.recomputed import Recomputed, Value
-from seam_lib.core.rows import SOURCE_NAMES, TIERS, TREATED
+from seam_lib.core.rows import SOURCE_NAMES, TIER_NAMES, TIERS, TREATED
 
-#: How Table 6 names the tiers.
-TIER_NAMES = dict(zip(TIERS, ("witness", "regex", "NLI"), strict=True))
 #: How Appendix E heads a specimen, by the tier that fired.
 SPECIMENS = dict(zip(TIERS, ("verbatim", "reworded", "NLI"), strict=True))
 

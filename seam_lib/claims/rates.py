@@ -12,7 +12,7 @@ import pandas as pd
 from seam_lib.analysis.stats import ratio
 from seam_lib.claims.published import Published
 from seam_lib.claims.recomputed import Recomputed, Value
-from seam_lib.core.rows import CONDITION_NAMES, TREATED
+from seam_lib.core.rows import TREATED, condition_name
 
 
 class Rate(NamedTuple):
@@ -40,7 +40,7 @@ class Rate(NamedTuple):
     @property
     def label(self) -> str:
         """What the cell is of."""
-        return f"{self.model}, {CONDITION_NAMES.get(self.condition, self.condition)}"
+        return f"{self.model}, {condition_name(self.condition)}"
 
 
 def rate(

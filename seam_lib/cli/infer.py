@@ -37,6 +37,7 @@ def infer(
     from seam_lib.core.params import find_root
     from seam_lib.core.run import load_run
     from seam_lib.infer import batches
+    from seam_lib.infer.prompts import load_prompts
 
     if sum(map(bool, (dry_run, recheck, export_batch, import_batch, limit))) > 1:
         raise typer.BadParameter("these options cannot be combined")
@@ -46,10 +47,12 @@ def infer(
     elif recheck is not None:
         run_view.call_again(the_run, recheck)
     elif export_batch is not None:
-        run_view.show_export(the_run, export_batch, batches.export_batch(the_run, export_batch))
+        calls = batches.export_batch(the_run, load_prompts(the_run), export_batch)
+        run_view.show_export(the_run, export_batch, calls)
     else:
         if import_batch is not None:
-            run_view.show_import(the_run, *batches.import_batch(the_run, import_batch))
+            prompts = load_prompts(the_run)
+            run_view.show_import(the_run, *batches.import_batch(the_run, prompts, import_batch))
             stopped = None
         else:
             stopped = run_view.call(the_run, limit)

@@ -25,13 +25,13 @@ def report(
     and tables.
     """
     from seam_lib.core.params import find_root
-    from seam_lib.report.results import analyse_run
+    from seam_lib.report.results import analyse_runs
 
     root = find_root()
-    family = list(dict.fromkeys(runs))
-    show([analyse_run(root, name, family if len(family) > 1 else None) for name in family])
-    for name in family:
-        page = root / "reports" / name / "report.html"
+    results = analyse_runs(root, runs)
+    show(results)
+    for result in results:
+        page = root / "reports" / result.run.name / "report.html"
         if page.exists():
             typer.echo(f"report  {page.relative_to(root)}")
 
@@ -68,7 +68,7 @@ def rate_table(results: "list[RunResult]") -> "Table":
     from rich.table import Table
 
     from seam_lib.core.cells import percent
-    from seam_lib.core.rows import CONDITION_NAMES
+    from seam_lib.core.rows import condition_name
 
     table = Table("condition", box=SIMPLE_HEAD)
     cells: dict[str, list[str]] = {}
@@ -79,7 +79,7 @@ def rate_table(results: "list[RunResult]") -> "Table":
             interval = f"{percent(row.low)}, {percent(row.high)}"
             column[place] = f"{percent(row.rate)} \\[{interval}] {row.n} of {row.planned}"
     for condition, column in cells.items():
-        table.add_row(CONDITION_NAMES.get(condition, condition), *column)
+        table.add_row(condition_name(condition), *column)
     return table
 
 

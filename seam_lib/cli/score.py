@@ -70,7 +70,7 @@ def score(
         findings, _ = read_and_score(files.cases, files.outputs, engine)
         label_view.show_changes(console, changes(diff, findings, settings.seed))
     else:
-        provenance = score_files(files.root, files.cases, files.outputs, files.labels, engine)
+        _, provenance = score_files(files.root, files.cases, files.outputs, files.labels, engine)
         label_view.show_rates(console, files.labels, provenance)
 
 

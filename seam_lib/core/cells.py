@@ -5,18 +5,23 @@ paper prints them. Percentages are printed with one decimal, levers as in Table 
 """
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from seam_lib.core.files import write_text
+from seam_lib.core.rows import CONDITION_NAMES, SOURCE_NAMES, TIER_NAMES
 
 #: What readers see where there is no value; machines get an empty cell.
 NONE = "–"
-
-
+#: What stands for infinity in statistics.json, since JSON has no such number.
+INFINITY = "inf"
+#: Columns of p-values: they keep six significant digits, other numbers six decimals.
+P_VALUES = ("p", "p_holm", "fisher_p")
 #: Cells that readers compare from row to row: numbers, intervals, and counts "k of n".
 NUMERIC = re.compile(r"[-+]?[\d.∞–\[][-+\de.,%×∞–\[\]/ ]*(of \d+| ns)?")
 
@@ -45,6 +50,12 @@ def write_tables(folder: Path, tables: list[Table]) -> None:
         write_text(folder / f"{table.name}.tex", latex)
 
 
+def named(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame as readers see it: conditions, tiers and sources by the names of `rows`."""
+    names = CONDITION_NAMES | TIER_NAMES | SOURCE_NAMES
+    return frame.replace(names).rename(columns=names)
+
+
 def markdown(frame: pd.DataFrame) -> str:
     """A frame as a Markdown table: numbers aligned right, bars escaped, line ends as spaces."""
     rows = frame.values.tolist()
@@ -56,10 +67,60 @@ def markdown(frame: pd.DataFrame) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in cells)
 
 
+class Shown(str):
+    """Markdown that a notebook's cell renders; where nothing does, it reads as it is."""
+
+    def __repr__(self) -> str:
+        return self
+
+    def _repr_markdown_(self) -> str:
+        return self
+
+
+def show(frame: pd.DataFrame) -> Shown:
+    """A frame as a notebook's cell shows it: the table of `markdown`."""
+    return Shown(markdown(named(frame)))
+
+
 def numeric(frame: pd.DataFrame) -> list[bool]:
     """Which columns of a table hold nothing but numbers, and so are aligned right."""
     columns = [frame.iloc[:, place] for place in range(frame.shape[1])]
     return [len(cells) > 0 and all(NUMERIC.fullmatch(str(c)) for c in cells) for cells in columns]
+
+
+def span(values: Iterable[float], words: Callable[[float], str] = "{:,}".format) -> str:
+    """From the least to the most of some values, or the one value that they all have."""
+    found = list(values)
+    low, high = words(min(found)), words(max(found))
+    return low if low == high else f"{low} to {high}"
+
+
+def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A frame's rows as plain data for JSON: numbers of fixed precision, null for no value."""
+    return [
+        {str(column): _plain(str(column), value) for column, value in row.items()}
+        for row in frame.to_dict("records")
+    ]
+
+
+def _plain(column: str, value: Any) -> Any:
+    if not isinstance(value, float | np.floating):
+        return int(value) if isinstance(value, np.integer) else value
+    if np.isnan(value):
+        return None
+    if np.isinf(value):
+        return INFINITY
+    return float(f"{value:.6g}") if column in P_VALUES else round(float(value), 6)
+
+
+def frame_of(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """The frame that `plain_rows` made plain; numbers that are missing or infinite come back."""
+    frame = pd.DataFrame(rows)
+    for column in frame:
+        words = {value for value in frame[column] if isinstance(value, str)}
+        if words == {INFINITY} or frame[column].isna().all():
+            frame[column] = frame[column].astype(float)
+    return frame
 
 
 def percent(x: float) -> str:

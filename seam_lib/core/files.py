@@ -55,12 +55,15 @@ def numbered_rows(
             ) from None
 
 
-def csv_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+def csv_rows(
+    path: Path, columns: Sequence[str], younger: Sequence[str] = ()
+) -> Iterator[tuple[str, dict[str, str]]]:
     """Read a CSV file that has exactly the given columns.
 
     Args:
         path: The file; blank lines are skipped.
         columns: Its columns, in order.
+        younger: Columns behind these that older files lack, all of them.
 
     Yields:
         The place of each row, as `file:line`, and its values by column.
@@ -70,15 +73,18 @@ def csv_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str
     """
     reader = csv.reader(_text_lines(path), strict=True)
     try:
-        if (header := next(reader, None)) != list(columns):
-            raise SeamError(f"{path}:1: the columns are {header}; they must be {list(columns)}.")
+        header = next(reader, None)
+        if header != list(columns) and header != [*columns, *younger]:
+            raise SeamError(
+                f"{path}:1: the columns are {header}; they must be {[*columns, *younger]}."
+            )
         for row in filter(None, reader):
             place = f"{path}:{reader.line_num}"
-            if len(row) != len(columns):
+            if len(row) != len(header):
                 raise SeamError(
-                    f"{place}: {len(row)} fields for {len(columns)} columns; correct the row."
+                    f"{place}: {len(row)} fields for {len(header)} columns; correct the row."
                 )
-            yield place, dict(zip(columns, row, strict=True))
+            yield place, dict(zip(header, row, strict=True))
     except csv.Error as error:
         raise SeamError(f"{path}:{reader.line_num}: {error}; correct the row.") from None
 

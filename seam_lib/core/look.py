@@ -1,7 +1,4 @@
-"""One look for all figures, and saving them so that the same data give the same bytes.
-
-Colour only repeats what marker, line style and label already say: every figure reads in print.
-"""
+"""One look for all figures, and saving them so that the same data give the same bytes."""
 
 import io
 from collections.abc import Iterator
@@ -13,6 +10,7 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from seam_lib.core.files import write_bytes
+from seam_lib.core.palette import BLACK, BLUE, GREEN, PURPLE, VERMILION
 
 #: Names of tools and dates are left out of the files: they would change bytes without data.
 METADATA = {
@@ -22,17 +20,14 @@ METADATA = {
 }
 
 
-#: Colour-blind-safe (Okabe and Ito), each always with a marker and a line style of its own.
+#: A named line's colour, marker and line style: no two share any of the three.
 MARKS: tuple[tuple[str, str, Any], ...] = (
-    ("#0072B2", "o", "-"),
-    ("#D55E00", "s", "--"),
-    ("#009E73", "^", "-."),
-    ("#000000", "D", ":"),
-    ("#CC79A7", "v", (0, (5, 1, 1, 1))),
+    (BLUE, "o", "-"),
+    (VERMILION, "s", "--"),
+    (GREEN, "^", "-."),
+    (BLACK, "D", ":"),
+    (PURPLE, "v", (0, (5, 1, 1, 1))),
 )
-
-
-GREY = "#b8b8b8"
 
 
 @contextmanager

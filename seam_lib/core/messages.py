@@ -6,15 +6,17 @@ A message is coloured by who wrote which part of it; the model sees the same wit
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
+from seam_lib.core.answers import reason
+from seam_lib.core.palette import BLUE, NEUTRAL, ORANGE, VERMILION
 from seam_lib.core.rows import Case, Composed, Output
 
 #: Inline styles by role, so that a page needs nothing beside them; readable in light and dark.
 STYLES = {
-    "task_instruction": "background:#0072b233",
-    "boundary_instruction": "background:#0072b266",
-    "artifact": "background:#80808033",
-    "afterthought": "background:#e69f0099;font-weight:600",
-    "": "color:#d55e00",
+    "task_instruction": f"background:{BLUE}33",
+    "boundary_instruction": f"background:{BLUE}66",
+    "artifact": f"background:{NEUTRAL}33",
+    "afterthought": f"background:{ORANGE}99;font-weight:600",
+    "": f"color:{VERMILION}",
 }
 #: What the colours mean, for a legend; stretches without a role are tags and line breaks.
 LEGEND = {
@@ -22,9 +24,9 @@ LEGEND = {
     "boundary_instruction": "added sentence, typed",
     "artifact": "artifact, pasted",
     "afterthought": "comment, typed",
-    "": "tags",
+    "": "seam, tags",
 }
-PAIR = "display:grid;grid-template-columns:1fr 1fr;gap:.8em;border-top:1px solid #80808066"
+PAIR = f"display:grid;grid-template-columns:1fr 1fr;gap:.8em;border-top:1px solid {NEUTRAL}66"
 GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(19em,1fr));gap:.8em"
 BOX = (
     "white-space:pre-wrap;word-break:normal;overflow-wrap:break-word;"
@@ -92,7 +94,7 @@ def _answer(output: Output | None) -> str:
     """A response as it came, with invisible characters made visible and any defect named."""
     if output is None:
         return "<i>missing: not asked yet</i>"
-    notes = [note for note in (output.error, output.decoding) if note]
+    notes = [note for note in (reason(output), output.decoding) if note]
     head = f"<b>response</b> <i>{escape('; '.join(notes))}</i>"
     return f'{head}<pre style="{BOX}">{escape(printable(output.response or ""))}</pre>'
 

@@ -19,6 +19,15 @@ CASUAL = TREATED[:4]
 SOURCES = ("canitedit", "coedit", "commitpackft", "iterater", "pararev", "stackexchange")
 #: The two of them whose artifacts are code.
 CODE_SOURCES = ("canitedit", "commitpackft")
+#: The release partition of each source: the group of licences its items may be passed on under.
+PARTITION_OF = {
+    "canitedit": "permissive",
+    "coedit": "permissive",
+    "commitpackft": "permissive_review",
+    "iterater": "permissive",
+    "pararev": "noncommercial_sharealike",
+    "stackexchange": "sharealike",
+}
 #: The file of the benchmark that a release partition goes into, by the terms it may be passed on.
 PARTITIONS = {
     "permissive": "permissive",
@@ -31,9 +40,14 @@ TIERS = ("lexical_witness", "lexical_regex", "semantic_nli")
 
 Tier = Literal["lexical_witness", "lexical_regex", "semantic_nli"]
 
-
-#: How the paper names conditions and sources.
+#: What readers see: conditions, tiers and sources as the paper's text and tables name them. Files
+#: for machines keep the release's names, and a condition without an entry has one name only.
 CONDITION_NAMES = {"newline_R": "artifact-native"}
+TIER_NAMES: dict[str, str] = {
+    "lexical_witness": "witness",
+    "lexical_regex": "regex",
+    "semantic_nli": "NLI",
+}
 SOURCE_NAMES = {
     "canitedit": "CanItEdit",
     "coedit": "CoEdIT",
@@ -48,6 +62,16 @@ def in_order(conditions: Iterable[str]) -> list[str]:
     """Distinct conditions: the paper's in its order, then your own by name."""
     found = set(conditions)
     return [c for c in CONDITIONS if c in found] + sorted(found - set(CONDITIONS))
+
+
+def condition_name(condition: str) -> str:
+    """What readers see of a condition; your own conditions keep their names."""
+    return CONDITION_NAMES.get(condition, condition)
+
+
+def contrast_name(a: str, b: str) -> str:
+    """What readers see of a contrast of two conditions."""
+    return f"{condition_name(a)}/{condition_name(b)}"
 
 
 def source_of(cluster_id: str) -> str:

@@ -1,31 +1,25 @@
 """The report of a run, reports/RUN/: one text, as Markdown and as a page of its own."""
 
+import re
 from pathlib import Path
 
 import jinja2
-import numpy as np
 import pandas as pd
 from markdown_it import MarkdownIt
 
 from seam_lib.analysis import figures, questions
-from seam_lib.core.cells import Table, lever, markdown, write_tables
+from seam_lib.core.cells import Table, markdown, plain_rows, write_tables
 from seam_lib.core.files import digests, write_json, write_text
 from seam_lib.core.look import save
-from seam_lib.core.params import RunParams
-from seam_lib.core.rows import CASUAL, CONDITION_NAMES, CONDITIONS, in_order
+from seam_lib.core.palette import VERMILION
+from seam_lib.core.rows import CASUAL, CONDITIONS
+from seam_lib.core.run import load_run
+from seam_lib.report import words
 from seam_lib.report.results import RunResult
 from seam_lib.report.tables import Panel, display_names, read_panel, run_tables
-from seam_lib.report.words import (
-    cautions,
-    comment_words,
-    literal,
-    resolution,
-    semantic_tier,
-    without_departures,
-)
 
-#: How the Markdown names the figure; the page carries it inside instead.
-FIGURE = "![Absorption rate by condition: this run over the published panel](figure2.svg)"
+#: Where the Markdown shows the figure; the page carries it inside instead.
+FIGURE = re.compile(r'<p><img src="figure2\.svg"[^>]*></p>')
 
 
 def write_report(root: Path, result: RunResult) -> Path:
@@ -64,117 +58,42 @@ def draw(folder: Path, result: RunResult, panel: Panel) -> None:
     save(figure, folder / "figure2")
 
 
-def report_text(result: RunResult, made: dict[str, Table]) -> str:
-    """The report in Markdown.
+def report_text(result: RunResult, tables: dict[str, Table]) -> str:
+    """The report in Markdown, from report.md.j2.
 
     Args:
         result: The run's analysis.
-        made: Its tables, by name.
+        tables: Its tables, by name.
     """
-    run, labels = result.run, result.labels
-    tier = semantic_tier(result.scoring)
-    family = ", ".join(f"`{name}`" for name in result.family)
-    others = len(result.family) - 1
-    holm = f"Holm's p is over the {others + 1} runs {family}." if others else (
-        "This run is reported alone, so Holm's p is the exact p."
-    )  # fmt: skip
-    parts = [
-        f"# The run `{run.name}`: {literal(run.settings.model)}",
-        f"How often does the model return the user's comment inside the text that it was asked to "
-        f"edit? {len(labels.frame)} labels over the {len(labels.clusters)} examples of the "
-        f"benchmark `{run.settings.benchmark}`; clean answers cancel what the model says anyway.",
-        "## Before you read the numbers",
-        bullets(cautions(result)),
-        "## How often?",
-        body(made["table3_full"]),
-        f"{lever_words(result.analysis.levers)} {tier}",
-        "## Beside the published panel",
-        FIGURE,
-        body(made["table3"], keep_model=True),
-        f"{made['table3'].caption} {tier}",
-        "## Does the way the seam is marked change it?",
-        "Every example appears under every condition, so each comparison is paired: the difference "
-        "is the first condition minus the second, with Newcombe's interval and McNemar's exact p.",
-        body(made["contrasts"]),
-        f"{holm} {tier}",
-        "### What could this run have seen?",
-        bullets(resolution(result.analysis.design, len(result.family))),
-        "### Without answers of another decoding",
-        without_departures(result),
-        body(made["contrasts_own_decoding"]) if result.departing else "",
-        "## Where does it happen?",
-        body(made["source_rates"]),
-        f"{made['source_rates'].caption} {tier}",
-        "## Which tier saw it?",
-        body(made["tiers"]),
-        f"Absorbed labels by the tier that fired first. {tier}",
-        "## Does it rest on single comments?",
-        comment_words(result.analysis.comments),
-        "## What came back, and from whom",
-        plain_table(result.health.outcomes),
-        plain_table(result.health.provenance),
-        f"`seam health {run.name}` shows also when, how fast and how long.",
-        "## How it was made",
-        bullets(settings_words(result)),
-    ]
-    return "\n\n".join(part.strip() for part in parts if part) + "\n"
+    return _template("report.md.j2").render(
+        result=result,
+        run=result.run,
+        tables=tables,
+        tier=words.semantic_tier(result.scoring),
+        words=words,
+    )
 
 
-def body(table: Table, keep_model: bool = False) -> str:
-    """A table's rows; a run's own tables do without the column that names its one model."""
-    frame = table.display if keep_model else table.display.drop(columns="model")
-    return markdown(frame)
+def sections(text: str) -> dict[str, str]:
+    """The parts of a report by their headings, to be shown one by one."""
+    _, *parts = re.split(r"^#{2,3} (.+)$", text, flags=re.MULTILINE)
+    titles, bodies = parts[::2], parts[1::2]
+    return {title: body.strip() for title, body in zip(titles, bodies, strict=True)}
+
+
+def body(table: Table) -> str:
+    """A table's rows, without the column that names the one model."""
+    return markdown(table.display.drop(columns="model"))
 
 
 def plain_table(frame: pd.DataFrame) -> str:
     """A frame as it is; what servers and users named is shown literally."""
-    return markdown(frame.astype(str).map(literal))
+    return markdown(frame.astype(str).map(words.literal))
 
 
 def bullets(sentences: list[str]) -> str:
     """Sentences as a list."""
     return "\n".join(f"- {sentence}" for sentence in sentences)
-
-
-def lever_words(levers: pd.DataFrame) -> str:
-    """The lever with its interval."""
-    if levers.empty:
-        return ""
-    row = levers.iloc[0]
-    if np.isnan(row["low"]) or not np.isfinite(row["lever"]):
-        return "Too little was absorbed under boundary for a lever, newline over boundary."
-    return (
-        f"The lever, newline over boundary, is {lever(row['lever'])} (95% interval "
-        f"{lever(row['low'])} to {lever(row['high'])}, by resampling examples)."
-    )
-
-
-def settings_words(result: RunResult) -> list[str]:
-    """What was run: the settings that decide what a model answers, and what scored it."""
-    settings = result.run.settings
-    return [
-        f"Provider `{settings.provider}`, model `{settings.model}`, {_decoding(settings)}",
-        f"Labels: scoring rules {result.scoring.rules}. {semantic_tier(result.scoring)}",
-        "Conditions: "
-        + ", ".join(CONDITION_NAMES.get(c, c) for c in in_order(result.scoring.planned))
-        + ", each against clean.",
-        "`statistics.json` holds every number at full use, with the SHA-256 of every input; "
-        "`tables/` holds each table as CSV, Markdown and LaTeX.",
-    ]
-
-
-def _decoding(settings: RunParams) -> str:
-    """How answers are drawn, and drawn again when one is empty or cut off."""
-    warm = settings.temperature is not None
-    first = f"temperature {settings.temperature:g}" if warm else "no temperature sent"
-    words = f"{first}, at most {settings.max_tokens} tokens an answer."
-    if settings.attempts == 1:
-        return f"{words} Nothing is drawn again."
-    again = f", at temperature {settings.retry_temperature}" if warm else ""
-    return (
-        f"{words} An answer that is empty or cut off is drawn again{again}: "
-        f"{settings.attempts} answers at most a case."
-    )
 
 
 def page(title: str, text: str, svg: str) -> str:
@@ -189,18 +108,37 @@ def page(title: str, text: str, svg: str) -> str:
     parser.add_render_rule("table_open", lambda *_: '<div class="wide"><table>\n')
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     drawing = f'<figure role="img" aria-label="Figure 2">{svg[svg.index("<svg") :]}</figure>'
-    before, after = (parser.render(part) for part in text.split(FIGURE))
-    templates = jinja2.Environment(loader=jinja2.PackageLoader("seam_lib.report"), autoescape=True)
-    return templates.get_template("report.html").render(title=title, body=before + drawing + after)
+    shown = FIGURE.sub(lambda _: drawing, parser.render(text))
+    return _template("report.html.j2").render(title=title, body=shown, accent=VERMILION)
+
+
+def _template(name: str) -> jinja2.Template:
+    """One of the room's templates; what is put into HTML is escaped, what into Markdown is not."""
+    found = jinja2.Environment(
+        loader=jinja2.PackageLoader("seam_lib.report"),
+        autoescape=jinja2.select_autoescape(["html.j2"], default=False),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    found.filters |= {
+        "body": body,
+        "bullets": bullets,
+        "literal": words.literal,
+        "markdown": markdown,
+        "plain": plain_table,
+    }
+    return found.get_template(name)
 
 
 def record(root: Path, result: RunResult) -> dict[str, object]:
     """Every number of the report as plain data, with what it was made from."""
     run = result.run
-    inputs = [run.outputs, run.labels]
-    inputs += [*run.benchmark.glob("*.jsonl"), root / "paper" / "statistics.json"]
+    inputs = {root / "paper" / "statistics.json"}
+    for other in (load_run(root, name) for name in result.family):
+        inputs |= {other.outputs, other.labels, *other.benchmark.glob("*.jsonl")}
     return questions.statistics(result.analysis) | {
-        "contrasts_own_decoding": questions.plain_rows(result.unaltered),
+        "contrasts_own_decoding": plain_rows(result.unaltered),
         "departing": result.departing,
         "family": list(result.family),
         "inputs": digests(root, (path.relative_to(root).as_posix() for path in inputs)),

@@ -5,16 +5,17 @@ that the panel's labels lack is known here too: each cluster's comment, each ans
 conditions that a user added, and what the scorer did.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import msgspec
+import numpy as np
 import pandas as pd
 
 from seam_lib.analysis import questions
-from seam_lib.analysis.labels import LabelSet, Record, label_set, read_labels
+from seam_lib.analysis.labels import LabelSet, join, read_labels, without
 from seam_lib.analysis.questions import Analysis
+from seam_lib.analysis.stats import Bools
 from seam_lib.build.release import compare_digests, read_digests
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, sha256
@@ -58,47 +59,74 @@ class RunResult:
 
 @dataclass(frozen=True)
 class _Scored:
-    """One run's cases and labels, and the (cluster, condition) whose answers depart."""
+    """One run's cases and labels.
+
+    Attributes:
+        run: Its name and settings.
+        cases: Its benchmark.
+        plan: The contrasts that its conditions call for.
+        labels: Its labels, the run's name standing for the model.
+        departing: Which of them rest on an answer that departs from the run's decoding, as an array
+            of the shape of `labels.mask`.
+    """
 
     run: Run
     cases: list[Case]
+    plan: tuple[tuple[str, str], ...]
     labels: LabelSet
-    departing: set[tuple[str, str]]
+    departing: Bools
 
 
-def analyse_run(root: Path, name: str, family: Sequence[str] | None = None) -> RunResult:
-    """Give a run the analysis that the paper gives its panel.
+def analyse_run(root: Path, name: str) -> RunResult:
+    """Give one run the analysis that the paper gives its panel: `analyse_runs` for it alone."""
+    return analyse_runs(root, [name])[0]
+
+
+def analyse_runs(root: Path, names: Sequence[str]) -> list[RunResult]:
+    """Give runs the analysis that the paper gives its panel.
 
     Args:
         root: The project's folder.
-        name: The run; it must be scored.
-        family: The runs over which Holm adjusts; by default the run itself and those that its
-            setting `family` names.
+        names: Scored runs. Several are one family, over which Holm adjusts; the family of a single
+            one is itself and the runs that its setting `family` names.
+
+    Returns:
+        One result a name, in their order.
 
     Raises:
         SeamError: A run is unknown, not scored, or scored before its answers changed.
     """
-    named = load_run(root, name).settings.family
-    together = tuple(dict.fromkeys(family or [name, *named]))
-    scored = {other: _read(load_run(root, other)) for other in together}
-    mine, settings = scored[name], load_params(root).analysis
-    pairs = planned_contrasts(mine.cases)
-    contrasts = _of(name, questions.contrasts(_joined(scored.values()), pairs, reduce_phi=True))
-    kept = _joined(scored.values(), departing=False)
-    own = questions.analyse(mine.labels, settings, comments(mine.cases, "newline"))
-    digests = read_digests(root / "data" / "published" / "clusters.csv")
+    wanted = list(dict.fromkeys(names))
+    further = load_run(root, wanted[0]).settings.family if len(wanted) == 1 else []
+    family = [_read(load_run(root, name)) for name in dict.fromkeys([*wanted, *further])]
+    pairs = tuple(dict.fromkeys(pair for scored in family for pair in scored.plan))
+    all_labels = join([scored.labels for scored in family])
+    own_decoding = join([without(scored.labels, scored.departing) for scored in family])
+    paired = questions.contrasts(all_labels, pairs, reduce_phi=True)
+    unaltered = questions.contrasts(own_decoding, pairs, reduce_phi=True)
+    return [
+        _result(scored, all_labels.models, _of(scored, paired), _of(scored, unaltered))
+        for scored in family[: len(wanted)]
+    ]
+
+
+def _result(
+    mine: _Scored, family: tuple[str, ...], paired: pd.DataFrame, unaltered: pd.DataFrame
+) -> RunResult:
+    """One run's result, its contrasts being made already."""
+    run, casual = mine.run, comments(mine.cases, "newline")
+    digests = read_digests(run.root / "data" / "published" / "clusters.csv")
     same = compare_digests(mine.cases, digests).same
+    settings = load_params(run.root).analysis
     return RunResult(
-        run=mine.run,
+        run=run,
         labels=mine.labels,
-        analysis=replace(
-            own, contrasts=contrasts, design=questions.design(contrasts, len(together))
-        ),
-        family=together,
-        unaltered=_of(name, questions.contrasts(kept, pairs, reduce_phi=True)),
-        departing=len(mine.labels.frame) - int((kept.frame["model"] == name).sum()),
-        health=diagnose(mine.cases, read_traces(mine.run.traces), mine.run.settings),
-        scoring=read_provenance(mine.run.labels),
+        analysis=questions.analyse(mine.labels, settings, casual, paired, len(family)),
+        family=family,
+        unaltered=unaltered,
+        departing=int((mine.labels.mask & mine.departing).sum()),
+        health=diagnose(mine.cases, read_traces(run.traces), run.settings),
+        scoring=read_provenance(run.labels),
         paper_clusters=len(digests),
         shared=sum(same[source, "newline"] for source in SOURCES),
     )
@@ -149,9 +177,18 @@ def _read(run: Run) -> _Scored:
     read = read_labels(path, clusters=clusters, conditions=conditions)
     if len(read.models) > 1:
         raise SeamError(f"{path}: holds {len(read.models)} models; the labels of a run hold one.")
-    records = (msgspec.structs.replace(record, model=run.name) for record in read.records())
-    labels = label_set(records, [run.name], clusters)
-    return _Scored(run, cases, labels, departing_cells(cases, read_rows(run.outputs, Output)))
+    labels = replace(read, models=(run.name,))
+    departed = departing_cells(cases, read_rows(run.outputs, Output))
+    return _Scored(run, cases, planned_contrasts(cases), labels, _departing(labels, departed))
+
+
+def _departing(labels: LabelSet, departed: set[tuple[str, str]]) -> Bools:
+    """Where a label's treated or clean answer is one of those, of the shape of `labels.mask`."""
+    found = np.zeros_like(labels.mask)
+    for c, condition in enumerate(labels.conditions):
+        for k, cluster in enumerate(labels.clusters):
+            found[:, c, k] = bool({(cluster, condition), (cluster, "clean")} & departed)
+    return found
 
 
 def _check_fresh(run: Run) -> None:
@@ -164,21 +201,8 @@ def _check_fresh(run: Run) -> None:
         )
 
 
-def _joined(runs: Collection[_Scored], *, departing: bool = True) -> LabelSet:
-    """The labels of several runs as one set, with or without answers of departing decoding.
-
-    A label departs if its treated or its clean answer does.
-    """
-    records: list[Record] = []
-    for scored in runs:
-        dropped = set() if departing else scored.departing
-        records += (
-            record
-            for record in scored.labels.records()
-            if not dropped & {(record.cluster_id, c) for c in ("clean", record.condition)}
-        )
-    return label_set(records, [scored.run.name for scored in runs])
-
-
-def _of(name: str, contrasts: pd.DataFrame) -> pd.DataFrame:
-    return contrasts[contrasts["model"] == name].reset_index(drop=True)
+def _of(scored: _Scored, contrasts: pd.DataFrame) -> pd.DataFrame:
+    """A run's rows of the contrasts of its family, those that it planned itself."""
+    mine = contrasts[contrasts["model"] == scored.run.name]
+    pairs = zip(mine["condition_a"], mine["condition_b"], strict=True)
+    return mine[np.array([pair in scored.plan for pair in pairs], bool)].reset_index(drop=True)

@@ -9,11 +9,11 @@ import pandas as pd
 
 from seam_lib.analysis import tables
 from seam_lib.analysis.questions import Analysis
-from seam_lib.core.cells import Table, intervals, percent, precise
+from seam_lib.analysis.words import direction
+from seam_lib.core.cells import Table, frame_of, intervals, percent, precise
 from seam_lib.core.errors import SeamError
-from seam_lib.core.rows import CONDITION_NAMES, SOURCE_NAMES, TIERS
+from seam_lib.core.rows import SOURCE_NAMES, TIER_NAMES, condition_name
 from seam_lib.report.results import RunResult
-from seam_lib.report.words import direction
 
 
 class Panel(NamedTuple):
@@ -37,12 +37,11 @@ def read_panel(root: Path) -> Panel:
     except FileNotFoundError:
         raise SeamError(f"{path}: no such file. Restore it from git or run `dvc repro`.") from None
     models = pd.read_csv(root / "data" / "published" / "panel.csv", keep_default_na=False)
-    levers = pd.DataFrame(record["levers"]).astype({"lever": float})  # "inf" is a string there
     return Panel(
-        pd.DataFrame(record["rates"]),
-        pd.DataFrame(record["contrasts"]),
-        levers,
-        dict(zip(models["key"], models["name"], strict=True)),
+        rates=frame_of(record["rates"]),
+        contrasts=frame_of(record["contrasts"]),
+        levers=frame_of(record["levers"]),
+        names=dict(zip(models["key"], models["name"], strict=True)),
     )
 
 
@@ -72,14 +71,20 @@ def with_own_decoding(result: RunResult) -> Analysis:
 
 def panel_table(result: RunResult, panel: Panel) -> Table:
     """Table 3 with the run in the first row and the published panel below it."""
-    mine = result.analysis
+    run, mine = result.run.name, result.analysis
+    apart = {run: f"{run} (published)"}  # a run may have the name of a published model
+
+    def below(own: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+        return pd.concat([own, published.assign(model=published["model"].replace(apart))])
+
     both = replace(
         mine,
-        rates=pd.concat([mine.rates, panel.rates]),
-        contrasts=pd.concat([mine.contrasts, panel.contrasts]),
-        levers=pd.concat([mine.levers, panel.levers]),
+        rates=below(mine.rates, panel.rates),
+        contrasts=below(mine.contrasts, panel.contrasts),
+        levers=below(mine.levers, panel.levers),
     )
-    table = tables.rate_table(both, panel.names | display_names(result))
+    names = {apart.get(key, key): name for key, name in panel.names.items()}
+    table = tables.rate_table(both, names | display_names(result))
     caption = (
         "Absorption rate (%) of this run (first row) and of the published panel, whose labels "
         "include the semantic tier. The last column is the lever, newline over boundary. ns: no "
@@ -108,7 +113,7 @@ def source_table(analysis: Analysis, names: dict[str, str]) -> Table:
             "95% interval": intervals(frame),
         }
     )
-    caption = "Rates by source, newline and blank pooled: each example counts once a condition."
+    caption = "Rates by source, newline and blank pooled: each cluster counts once per condition."
     return Table("source_rates", caption, data, display)
 
 
@@ -116,7 +121,7 @@ def tier_table(analysis: Analysis, names: dict[str, str]) -> Table:
     """Absorbed labels by condition and by the tier that fired."""
     frame = analysis.tiers
     display = frame.assign(
-        model=frame["model"].map(names), condition=frame["condition"].replace(CONDITION_NAMES)
-    ).astype(str)
-    display.columns = ["model", "condition", "witness", "words", "entailment"]
-    return Table("tiers", f"Absorbed labels by tier: {', '.join(TIERS)}.", frame, display)
+        model=frame["model"].map(names), condition=frame["condition"].map(condition_name)
+    )
+    display = display.rename(columns=TIER_NAMES).astype(str)
+    return Table("tiers", "Absorbed labels by the tier that fired first.", frame, display)

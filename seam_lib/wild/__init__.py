@@ -2,7 +2,7 @@
 
 The steps of a message, one module per step::
 
-    corpus (synthetic) -> screen (rules, dedupe) -> judge -> annotate -> audit
+    corpus (synthetic) -> screen (rules, dedupe) -> judge -> sample -> annotate -> audit
 
 Message text stays in the corpus and in `runs/`, which git ignores. Only hashes, kinds, lengths,
 labels and counts leave this package.

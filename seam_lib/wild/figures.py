@@ -6,11 +6,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from seam_lib.analysis import stats
-from seam_lib.core.look import GREY, style
+from seam_lib.analysis.agreement import Crossed, table_at
+from seam_lib.core.look import style
+from seam_lib.core.palette import BLUE, GREY, VERMILION
 from seam_lib.wild import rules
-from seam_lib.wild.audit import Crossed, table_at
-
-BLUE, ORANGE = "#0072b2", "#d55e00"
 
 
 def figure_funnel(counts: Mapping[str, int]) -> Figure:
@@ -24,7 +23,7 @@ def figure_funnel(counts: Mapping[str, int]) -> Figure:
     with style():
         figure = Figure(figsize=(6.2, 2.9), layout="constrained")
         axes = figure.subplots()
-        colours = [ORANGE if step == "unique" else GREY for step in steps]
+        colours = [VERMILION if step == "unique" else GREY for step in steps]
         bars = axes.barh([step.replace("_", " ") for step in steps], shares, color=colours)
         axes.bar_label(bars, [f"{share:.1f}%" for share in shares], padding=3, fontsize=8)
         axes.invert_yaxis()
@@ -48,7 +47,7 @@ def figure_prevalence(table: Crossed) -> Figure:
         axes = figure.subplots()
         for name, statistic, colour, rise in (
             ("Gwet's AC1", stats.gwet_ac1, BLUE, 10),
-            ("Cohen's kappa", stats.cohen_kappa, ORANGE, 0),
+            ("Cohen's kappa", stats.cohen_kappa, VERMILION, 0),
         ):
             values = [statistic(table_at(raw, share)) for share in shares]
             axes.plot(100 * shares, values, color=colour)

@@ -1,8 +1,10 @@
 import itertools
+import re
 import xml.etree.ElementTree as ET
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import nbformat
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
@@ -10,6 +12,8 @@ from matplotlib.colors import to_rgb
 from seam_lib.analysis import figures
 from seam_lib.analysis.labels import label_set
 from seam_lib.analysis.questions import analyse
+from seam_lib.core.look import save
+from seam_lib.core.palette import GREY
 from seam_lib.core.rows import CASUAL, TIERS, TREATED
 from tests.helpers.cases import QUICK, small_set
 
@@ -31,16 +35,31 @@ def files_of(folder):
     return {f.name: f.read_bytes() for f in folder.iterdir()}
 
 
+def test_colours_are_named_in_one_place(root):
+    """A colour that a figure, a page or a notebook's cell writes out is in no table."""
+    sources = {p: p.read_text(encoding="utf-8") for p in (root / "seam_lib").rglob("*.py")}
+    for path in (root / "notebooks").glob("*.ipynb"):
+        cells = nbformat.read(path, as_version=4).cells
+        sources[path] = "\n".join(cell.source for cell in cells)
+    written = {
+        (path.name, colour)
+        for path, text in sources.items()
+        if path.name != "palette.py"
+        for colour in re.findall(r"#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{4})\b", text)
+    }
+    assert not written
+
+
 # --- bytes ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["figure2", "figure_native", "figure_sources"])
 def test_the_same_data_are_the_same_bytes(drawn, name, tmp_path):
     """Twice, in two folders, whatever the reader's own settings are."""
-    figures.save(drawn[name](), tmp_path / "one" / name)
+    save(drawn[name](), tmp_path / "one" / name)
     with mpl.rc_context({"font.size": 30, "savefig.dpi": 300, "svg.hashsalt": "x"}):
         plt.style.use("ggplot")
-        figures.save(drawn[name](), tmp_path / "two" / "deep" / name)
+        save(drawn[name](), tmp_path / "two" / "deep" / name)
     first = files_of(tmp_path / "one")
     assert set(first) == {f"{name}.svg", f"{name}.pdf", f"{name}.png"}
     assert files_of(tmp_path / "two" / "deep") == first
@@ -62,7 +81,7 @@ def test_the_tracked_figures_carry_no_date_tool_or_place(root, name):
 
 
 def test_a_failing_save_leaves_the_old_figure(drawn, tmp_path, monkeypatch):
-    figures.save(drawn["figure2"](), tmp_path / "figure2")
+    save(drawn["figure2"](), tmp_path / "figure2")
     before = files_of(tmp_path)
 
     def fail(*_, **__):
@@ -70,7 +89,7 @@ def test_a_failing_save_leaves_the_old_figure(drawn, tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="No space"):
-        figures.save(drawn["figure_native"](), tmp_path / "figure2")
+        save(drawn["figure_native"](), tmp_path / "figure2")
     assert files_of(tmp_path) == before
 
 
@@ -102,7 +121,7 @@ def test_figure_2_draws_every_model_s_rates(drawn, result):
 
 def test_figure_2_reads_without_colour(drawn):
     """Each named line differs from every other in marker and line style, the rest are grey."""
-    lines = [x for x in lines_of(drawn["figure2"]()).values() if x.get_color() != figures.GREY]
+    lines = [x for x in lines_of(drawn["figure2"]()).values() if x.get_color() != GREY]
     assert len(lines) == 5
     assert len({line.get_marker() for line in lines}) == 5
     assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in lines}) == 5
@@ -189,14 +208,14 @@ def test_a_run_is_drawn_over_the_panel(result, names):
     figure = figures.figure2(run.rates, NAMES, ["a"], background=result.rates)
     lines = lines_of(figure)
     assert len(lines) == 21
-    assert sum(line.get_color() == figures.GREY for line in lines.values()) == 20
+    assert sum(line.get_color() == GREY for line in lines.values()) == 20
 
 
 def test_a_model_named_twice_is_drawn_once():
     """With few models the highest rate may be a frontier model's as well."""
     rates = analyse(small_set(models=("a", "b")), QUICK).rates
     figure = figures.figure2(rates, NAMES, ["a", "b", "a"])
-    assert len([x for x in figure.axes[0].get_lines() if x.get_color() != figures.GREY]) == 2
+    assert len([x for x in figure.axes[0].get_lines() if x.get_color() != GREY]) == 2
 
 
 def test_more_models_than_marks_are_refused():
@@ -229,4 +248,11 @@ def test_figure_tiers_stacks_the_tiers_up_to_the_rate():
     assert [segment[:, 1].round().tolist() for segment in ends.get_segments()] == [
         [17, 69],
         [0, 16],
+    ]
+
+
+def test_the_chosen_models_and_both_ends_are_marked(result, panel):
+    chosen = panel.loc[panel["group"] == "frontier", "key"]
+    assert figures.to_mark(result.rates, ["unknown", *chosen]) == [
+        *("claude-opus-4-8", "gpt-5.6-sol", "gemini-3.1-pro", "olmo2-32b", "llama31-8b")
     ]

@@ -11,9 +11,11 @@ from seam_lib.analysis.labels import (
     Record,
     adjudicate,
     check_complete,
+    join,
     label_set,
     read_adjudications,
     read_labels,
+    without,
 )
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import write_rows
@@ -49,6 +51,7 @@ def assert_same(a, b):
     assert (a.models, a.conditions, a.clusters) == (b.models, b.conditions, b.clusters)
     assert np.array_equal(a.absorbed, b.absorbed)
     assert np.array_equal(a.mask, b.mask)
+    assert np.array_equal(a.tiers, b.tiers)
     pd.testing.assert_frame_equal(a.frame, b.frame)
 
 
@@ -175,6 +178,39 @@ def test_any_set_comes_back_from_both_formats(tmp_path_factory, drawn):
     assert_same(read_labels(folder / "labels.csv"), expected)
     assert_same(read_labels(folder / "labels.jsonl"), expected)
     assert_same(read_labels(folder), expected)
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(drawn=label_sets)
+def test_sets_of_single_models_join_to_the_whole(drawn):
+    """Whatever clusters each of them has: where one lacks a label, the joined set has none."""
+    models = sorted({r.model for r in drawn})
+    assert_same(
+        join([label_set(r for r in drawn if r.model == model) for model in models]),
+        label_set(drawn),
+    )
+
+
+def test_sets_of_other_conditions_join():
+    a = small_set(models=("b",), conditions=["newline", "mine"])
+    b = small_set(models=("a",), per_source=1)
+    joined = join([a, b])
+    assert joined.models == ("b", "a")  # in the order given
+    assert joined.conditions == (*TREATED, "mine")
+    assert sorted(joined.records(), key=str) == sorted([*a.records(), *b.records()], key=str)
+
+
+def test_labels_can_be_left_out():
+    labels = small_set(absorbed=[("coedit:0", "newline"), ("coedit:1", "newline")])
+    gone = ("m", "coedit:0", "newline")
+    where = np.zeros_like(labels.mask)
+    where[labels.cell(*gone)] = True
+    kept = without(labels, where)
+    expected = [r for r in labels.records() if (r.model, r.cluster_id, r.condition) != gone]
+    assert list(kept.records()) == expected
+    assert len(kept) == len(expected) == len(labels) - 1
+    assert_same(label_set(expected, labels.models, labels.clusters), kept)
+    assert kept.cell(*gone) is None
 
 
 # --- what is wrong ----------------------------------------------------------------------------

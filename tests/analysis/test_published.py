@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from seam_lib.analysis import tables
 from seam_lib.analysis.labels import check_complete, read_adjudications
 from seam_lib.analysis.questions import Analysis, code_rates, sensitivity
-from seam_lib.core.cells import Table
+from seam_lib.core.cells import Table, write_tables
 from seam_lib.core.params import load_params
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -219,7 +220,7 @@ def test_every_missing_label_is_on_the_exclusion_list(root, detector, names):
 
 
 def test_the_tracked_tables_are_what_the_code_makes(computed, root, tmp_path):
-    tables.write_tables(tmp_path, list(computed.values()))
+    write_tables(tmp_path, list(computed.values()))
     tracked = root / "paper/tables"
     assert {f.name for f in tracked.iterdir()} == {f.name for f in tmp_path.iterdir()}
     for made in tmp_path.iterdir():
@@ -228,13 +229,13 @@ def test_the_tracked_tables_are_what_the_code_makes(computed, root, tmp_path):
 
 def test_the_stage_makes_the_same_paper_from_the_release_s_files(root, release, tmp_path):
     """`published.labels` may be a folder of the release's own JSON Lines files."""
-    parameters = {"labels": release, "out": tmp_path / "paper", "figures": tmp_path / "figures"}
+    shutil.copytree(root / "data" / "published", tmp_path / "data" / "published")
+    for name in ("params.yaml", "dvc.yaml", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    papermill = [sys.executable, "-m", "papermill", "--no-progress-bar", "--log-level", "ERROR"]
+    notebook = root / "notebooks/04_analysis.ipynb"
     subprocess.run(
-        [sys.executable, "-m", "papermill", "--no-progress-bar", "--log-level", "ERROR"]
-        + [str(root / "notebooks/04_analysis.ipynb"), str(tmp_path / "out.ipynb")]
-        + [x for name, value in parameters.items() for x in ("-p", name, str(value))],
-        cwd=root,
-        check=True,
+        [*papermill, notebook, "out.ipynb", "-p", "labels", release], cwd=tmp_path, check=True
     )
     for folder in ("paper/tables", "figures"):
         made = {f.name: f.read_bytes() for f in (tmp_path / folder).iterdir()}

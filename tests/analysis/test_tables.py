@@ -1,3 +1,4 @@
+import json
 import math
 
 import pandas as pd
@@ -6,13 +7,14 @@ import pytest
 from seam_lib.analysis import tables
 from seam_lib.analysis.labels import label_set
 from seam_lib.analysis.questions import analyse, code_rates
+from seam_lib.core import cells
 from seam_lib.core.cells import Table
 from seam_lib.core.rows import SOURCES, TREATED
 from tests.helpers.cases import QUICK, small_set
 
 
 def read_back(table, tmp_path):
-    tables.write_tables(tmp_path, [table])
+    cells.write_tables(tmp_path, [table])
     return pd.read_csv(tmp_path / f"{table.name}.csv")
 
 
@@ -35,7 +37,7 @@ def read_back(table, tmp_path):
     ],
 )
 def test_levers_read_as_in_the_paper(x, cell):
-    assert tables.lever(x) == cell
+    assert cells.lever(x) == cell
 
 
 @pytest.mark.parametrize(
@@ -54,23 +56,44 @@ def test_levers_read_as_in_the_paper(x, cell):
     ],
 )
 def test_p_values_read_as_in_the_paper(p, cell):
-    assert tables.p_value(p) == cell
+    assert cells.p_value(p) == cell
 
 
 @pytest.mark.parametrize(
     ("x", "cell"), [(0, "0.0"), (0.0034, "0.3"), (1, "100.0"), (math.nan, "–")]
 )
 def test_percentages_have_one_decimal(x, cell):
-    assert tables.percent(x) == cell
+    assert cells.percent(x) == cell
 
 
 @pytest.mark.parametrize(("x", "cell"), [(0.37, "+37.0"), (-0.0467, "-4.7"), (0.0, "+0.0")])
 def test_points_are_signed(x, cell):
-    assert tables.points(x) == cell
+    assert cells.points(x) == cell
 
 
 def test_points_that_round_to_nothing_have_no_minus():
-    assert tables.points(-1e-9) == "+0.0"
+    assert cells.points(-1e-9) == "+0.0"
+
+
+def test_plain_rows_come_back_as_the_frame_that_they_were():
+    """Infinity and missing values have no number in JSON, and yet come back as what they were."""
+    frame = pd.DataFrame(
+        {
+            "model": ["inf", "m", "n"],
+            "k": [1, 2, 3],
+            "lever": [math.inf, 1.25, math.nan],
+            "low": [math.inf] * 3,
+            "high": [math.nan] * 3,
+            "p": [0.123456789, 1e-25, 1.0],
+        }
+    )
+    rows = json.loads(json.dumps(cells.plain_rows(frame), allow_nan=False))
+    assert rows[0] == {
+        "model": "inf", "k": 1, "lever": "inf", "low": "inf", "high": None, "p": 0.123457
+    }  # fmt: skip
+    back = cells.frame_of(rows)
+    pd.testing.assert_frame_equal(back, frame.assign(p=[0.123457, 1e-25, 1.0]))
+    assert cells.plain_rows(back) == rows
 
 
 # --- formats ----------------------------------------------------------------------------------
@@ -84,7 +107,7 @@ AWKWARD = Table(
 
 
 def test_markdown_stays_a_table_whatever_the_cells(tmp_path):
-    tables.write_tables(tmp_path, [AWKWARD])
+    cells.write_tables(tmp_path, [AWKWARD])
     lines = (tmp_path / "awkward.md").read_text(encoding="utf-8").splitlines()
     assert lines[:5] == [
         r"| a\|b | n_1 |",
@@ -101,9 +124,9 @@ def test_numbers_stand_to_the_right():
         {"name": ["m", "–"], "n": [1, "–"], "interval": ["[1.0, 2.5]", "3.0 ns"],
          "of": ["1 of 9", "2 of 9"], "p": ["8.3e-25", ".60"], "mixed": ["less", "1"]}
     )  # fmt: skip
-    assert tables.numeric(frame) == [False, True, True, True, True, False]
-    assert tables.markdown(frame).splitlines()[1] == "| --- | ---: | ---: | ---: | ---: | --- |"
-    assert tables.numeric(frame[:0]) == [False] * 6
+    assert cells.numeric(frame) == [False, True, True, True, True, False]
+    assert cells.markdown(frame).splitlines()[1] == "| --- | ---: | ---: | ---: | ---: | --- |"
+    assert cells.numeric(frame[:0]) == [False] * 6
 
 
 def test_csv_comes_back(tmp_path):
@@ -112,7 +135,7 @@ def test_csv_comes_back(tmp_path):
 
 
 def test_latex_is_booktabs_with_its_marks_escaped(tmp_path):
-    tables.write_tables(tmp_path, [AWKWARD])
+    cells.write_tables(tmp_path, [AWKWARD])
     text = (tmp_path / "awkward.tex").read_text(encoding="utf-8")
     assert text.startswith("\\begin{tabular}{ll}\n\\toprule\n")
     assert r"50\% \& \$3\_\#" in text
@@ -125,15 +148,15 @@ def test_latex_is_booktabs_with_its_marks_escaped(tmp_path):
 def test_the_same_tables_are_the_same_bytes(result, names, tmp_path):
     made = [f(result, names) for f in (tables.rate_table, tables.contrast_table)]
     for folder in ("a", "b/c"):
-        tables.write_tables(tmp_path / folder, made)
+        cells.write_tables(tmp_path / folder, made)
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b/c" / file.name).read_bytes()
 
 
 def test_no_published_cell_is_empty_or_nan(root):
     for file in sorted((root / "paper/tables").glob("*.md")):
-        cells = {cell.strip() for cell in file.read_text("utf-8").split("|")}
-        assert not {"nan", "None", "inf", "<NA>"} & cells, file.name
+        shown = {cell.strip() for cell in file.read_text("utf-8").split("|")}
+        assert not {"nan", "None", "inf", "<NA>"} & shown, file.name
 
 
 # --- tables of sets that are not the paper's --------------------------------------------------
@@ -172,7 +195,7 @@ def test_a_condition_that_was_not_run_is_not_a_column(missing, tmp_path):
     if missing in ("newline", "boundary"):
         assert table.display["newline/boundary"].tolist() == ["–", "–"]
     contrasts = tables.contrast_table(result, NAMES)
-    tables.write_tables(tmp_path, [table, tables.full_rate_table(result, NAMES), contrasts])
+    cells.write_tables(tmp_path, [table, tables.full_rate_table(result, NAMES), contrasts])
     assert missing not in contrasts.data[["condition_a", "condition_b"]].to_numpy()
 
 
@@ -181,7 +204,7 @@ def test_only_one_condition_was_run(condition, tmp_path):
     result = analyse(small_set(models=("a",), conditions=[condition]), QUICK)
     contrasts = tables.contrast_table(result, NAMES)
     assert contrasts.data.empty
-    tables.write_tables(tmp_path, [tables.rate_table(result, NAMES), contrasts])
+    cells.write_tables(tmp_path, [tables.rate_table(result, NAMES), contrasts])
     assert (tmp_path / "contrasts.csv").read_text().startswith("model,condition_a,condition_b,n,")
 
 
@@ -254,7 +277,7 @@ def test_tables_of_the_paper_s_choice_may_be_empty(tmp_path):
         tables.native_table(result, code_rates(labels), NAMES),
         tables.source_table(result, NAMES),
     ]
-    tables.write_tables(tmp_path, chosen)
+    cells.write_tables(tmp_path, chosen)
     assert [len(table.data) for table in chosen] == [0, 0, 8]
     assert (tmp_path / "table4.csv").read_text().startswith("key,conditions,n,")
 

@@ -1,3 +1,4 @@
+import json
 import signal
 import subprocess
 import sys
@@ -56,7 +57,7 @@ def test_unusable_cases_are_never_hidden(project: Path) -> None:
     assert code == 1
     assert "all 12 0 12 12 0" in text
     assert "12 x cut off at the token limit" in text
-    assert "12 of 12 cases are unusable: every answer drawn was empty or cut off" in text
+    assert "12 of 12 cases are unusable: no answer drawn was whole" in text
 
 
 def test_the_providers_own_words_are_shown(project: Path) -> None:
@@ -122,6 +123,18 @@ def test_health_is_printed_with_its_warnings(project: Path) -> None:
     assert "temperature 0.0 all" in text
     assert "served model served-model all" in text
     assert "No warnings." in text
+
+
+def test_health_names_answers_that_extraction_empties(project: Path) -> None:
+    call(project, lambda body, n: "ok")
+    path = project / "data" / "traces" / "trial.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows[0]["response"] = "I noticed that this is unrelated."
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    code, text = seam("health", "trial")
+    assert code == 0
+    assert "warning: the returned text is empty, though the answer is not, and so counts" in text
+    assert rows[0]["case_id"] in text and "No warnings." not in text
 
 
 def test_an_unknown_run_is_explained_without_a_traceback(

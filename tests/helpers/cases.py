@@ -13,7 +13,7 @@ from seam_lib.build.conditions import conditions
 from seam_lib.build.sources import Item
 from seam_lib.core.params import AnalysisParams
 from seam_lib.core.rows import CONDITIONS, SOURCES, TREATED, Case, Trace
-from seam_lib.infer.traces import message_digest, messages
+from seam_lib.infer.prompts import message_digest, prompt_of
 
 CASUAL = Comment("note", "My bus was late.", "the bus was late", ["bus was late"])
 NATIVE = Comment("formal", "Figures are old though.", "figures are old", ["figures are old"])
@@ -29,7 +29,7 @@ TEXTS = st.lists(st.one_of(st.sampled_from(AWKWARD), st.text(max_size=8)), max_s
 
 
 def item(number: int, artifact: str, source: str = "coedit", **fields: Any) -> Item:
-    base = {"operation": "gec", "license": "MIT", "genre": "prose", "partition": "permissive"}
+    base = {"operation": "gec", "license": "MIT", "genre": "prose"}
     return Item(source=source, id=str(number), artifact=artifact, **(base | fields))
 
 
@@ -56,7 +56,7 @@ def trace(case: Case, **fields: object) -> Trace:
     base = {
         "run": "r", "case_id": case.id, "provider": "openai", "endpoint": "e",
         "requested_model": "m", "served_model": "m", "started_at": "2026-01-01T00:00:00+00:00",
-        "request": {"messages_sha256": message_digest(messages(case))}, "seconds": 1.0,
+        "request": {"messages_sha256": message_digest(prompt_of(case).messages)}, "seconds": 1.0,
         "attempt": 1, "finish_reason": "stop", "response": "text",
     }  # fmt: skip
     return msgspec.convert(base | fields, Trace)

@@ -22,6 +22,7 @@ from seam_lib.core.files import write_rows
 from seam_lib.core.params import CorpusParams, WildParams, load_params
 from seam_lib.core.rows import Case
 from seam_lib.core.run import Run, load_run
+from seam_lib.infer.prompts import load_prompts
 from seam_lib.infer.runner import infer
 from seam_lib.score.scorer import score_files
 from tests.helpers.cases import trial_cases
@@ -64,6 +65,7 @@ BUILD = (
     "data/conditions",
     "data/comments.yaml",
     "data/published/clusters.csv",
+    "data/published/assignments.csv",
 )
 
 
@@ -113,7 +115,7 @@ def scored_project(folder: Path, url: str, names: Sequence[str], **build: Any) -
     build_benchmark(root, load_params(root).build)
     for name in names:
         run = load_run(root, name)
-        infer(run)
+        infer(run, load_prompts(run))
         score_files(root, run.benchmark, run.outputs, run.labels, None)
     return root
 

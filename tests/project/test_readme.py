@@ -32,8 +32,9 @@ import yaml
 from seam_lib.cli.run_view import timespan
 from seam_lib.core import rows as row_types
 from seam_lib.core.params import RunParams, load_params
-from seam_lib.core.run import Run, load_cases
+from seam_lib.core.run import Run
 from seam_lib.infer.plan import forecast
+from seam_lib.infer.prompts import load_prompts
 from seam_lib.infer.providers import anthropic, llamacpp, openai
 from seam_lib.verify import copy_tracked
 from tests.helpers.deberta import save_tiny_deberta
@@ -214,7 +215,7 @@ def test_the_size_of_a_run_is_the_benchmarks() -> None:
     settings = RunParams(
         benchmark="embedded", provider="openai", model="any", price_in=1.0, price_out=5.0
     )
-    plan = forecast(settings, load_cases(Run("any", settings, ROOT)), [])
+    plan = forecast(settings, load_prompts(Run("any", settings, ROOT)), [])
     speed = f"{plan.speed:.0f} tokens per second and {settings.concurrency} calls at once"
     for what, value in {
         "calls": f"{plan.calls}",

@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,10 +18,11 @@ from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows
 from seam_lib.core.rows import CONDITIONS, TREATED, Output
 from seam_lib.report import words
-from seam_lib.report.page import page, write_report
+from seam_lib.report.page import body, page, record, report_text, sections, write_report
 from seam_lib.report.results import (
     RunResult,
     analyse_run,
+    analyse_runs,
     comments,
     planned_contrasts,
 )
@@ -47,7 +48,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def result(project: Path) -> RunResult:
-    return analyse_run(project, "first", ["first", "second"])
+    return analyse_runs(project, ["first", "second"])[0]
 
 
 @pytest.fixture
@@ -69,13 +70,23 @@ def test_the_rates_are_those_of_the_stand_in(project: Path, result: RunResult) -
 
 def test_holm_is_over_the_runs_of_its_family(project: Path, result: RunResult) -> None:
     assert result.family == ("first", "second")
-    alone = analyse_run(project, "first", ["first"])
+    alone = analyse_run(project, "first")
     for one, both in zip(
         alone.analysis.contrasts.itertuples(), result.analysis.contrasts.itertuples(), strict=True
     ):
         assert one.p == one.p_holm == both.p
         assert both.p_holm == stats.holm([both.p, both.p])[0]
     assert set(result.analysis.contrasts["model"]) == {"first"}
+
+
+def test_runs_that_are_analysed_together_have_the_results_that_each_has(project: Path) -> None:
+    both = analyse_runs(project, ["first", "second", "first"])
+    assert [found.run.name for found in both] == ["first", "second"]
+    for found, other in zip(both, ("second", "first"), strict=True):
+        turned = analyse_runs(project, [found.run.name, other])[0]
+        pd.testing.assert_frame_equal(found.analysis.contrasts, turned.analysis.contrasts)
+        pd.testing.assert_frame_equal(found.unaltered, turned.unaltered)
+        assert found.departing == turned.departing
 
 
 def test_a_run_is_in_a_family_only_when_that_is_named(copy: Path) -> None:
@@ -138,8 +149,8 @@ def said_of(result: RunResult) -> str:
 
 def test_a_small_run_over_other_texts_says_so(result: RunResult) -> None:
     said = said_of(result)
-    assert "**A small sample.** 18 examples; the paper has 300." in said
-    assert "**Other texts.** None of the examples" in said
+    assert "**A small sample.** 18 clusters; the paper has 300." in said
+    assert "**Other texts.** None of the clusters" in said
     assert "Semantic tier off" in said
     assert "tiny" not in said and "Unusable" not in said
 
@@ -148,7 +159,7 @@ def test_a_full_run_over_the_papers_texts_needs_no_caution(result: RunResult) ->
     scoring = msgspec.structs.replace(result.scoring, nli="a model")
     full = replace(result, paper_clusters=18, shared=18, scoring=scoring)
     assert said_of(full) == ""
-    assert "3 of 18 examples are the paper's own" in said_of(replace(full, shared=3))
+    assert "3 of 18 clusters are the paper's own" in said_of(replace(full, shared=3))
 
 
 def test_the_embedded_model_is_called_tiny(result: RunResult) -> None:
@@ -177,8 +188,8 @@ def test_warnings_of_the_traces_stand_beside_the_numbers(result: RunResult) -> N
     [
         (np.nan, np.nan, 0.0, "only the interval says"),
         (0.3, 0.3, 0.3, "even if all of them pointed one way (30.0 points)"),
-        (0.2, 0.4, 0.4, "20.0 points is found four times in five (none is, under Holm)"),
-        (0.2, 0.25, 0.4, "found four times in five (25.0 under Holm over 2 runs)"),
+        (0.2, 0.4, 0.4, "20.0 points is detected with 80% power; under Holm over 2 runs, none."),
+        (0.2, 0.25, 0.4, "with 80% power; under Holm over 2 runs, 25.0 points."),
     ],
 )
 def test_the_resolvable_difference_in_words(
@@ -188,6 +199,40 @@ def test_the_resolvable_difference_in_words(
     row |= {"alone": alone, "holm": holm, "discordant": discordant}
     (sentence,) = words.resolution(pd.DataFrame([row]), 2)
     assert sentence.startswith("newline/artifact-native: 18 pairs") and expected in sentence
+
+
+def test_a_family_is_named_where_holm_is_said() -> None:
+    assert words.family_words(["a"]) == "This run is reported alone, so Holm's p is the exact p."
+    assert words.family_words(["a", "b"]) == "Holm's p is over the 2 runs `a`, `b`."
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"lever": 9.6, "low": 5.9, "high": 19.04}, "is 9.6× (95% interval 5.9× to 19×"),
+        ({"lever": 9.6, "low": 5.9, "high": np.inf}, "5.9× to ∞"),
+        ({"lever": np.inf, "low": np.inf, "high": np.inf}, "Too little was absorbed"),
+        ({"lever": np.nan, "low": np.nan, "high": np.nan}, "Too little was absorbed"),
+    ],
+)
+def test_the_lever_in_words(row: dict[str, float], expected: str) -> None:
+    assert expected in words.lever_words(pd.DataFrame([row]))
+
+
+def test_few_comments_are_not_resampled() -> None:
+    row = {
+        "model": "m",
+        "comments": 9,
+        "low": 0.1,
+        "high": 0.2,
+        "difference_low": 0,
+        "difference_high": 0.1,
+    }
+    frame = pd.DataFrame([row | {"largest_move": 0.05}])
+    assert words.comment_words(frame).endswith("share 9 casual comments, too few to resample.")
+    said = words.comment_words(frame.assign(comments=10))
+    assert "[10.0, 20.0]% for the newline rate" in said and "at most 5.0 points" in said
+    assert "no two casual comments" in words.comment_words(frame[:0])
 
 
 def test_a_reading_needs_significance() -> None:
@@ -227,11 +272,45 @@ def test_a_report_holds_every_part(project: Path, result: RunResult) -> None:
     assert names >= {"figure2.svg", "figure2.pdf", "figure2.png"}
 
 
+def test_a_report_is_one_text_in_parts(project: Path, result: RunResult) -> None:
+    """Every table is said once, with one blank line between a part and the next."""
+    made = run_tables(result, read_panel(project))
+    text = report_text(result, made)
+    assert "\n\n\n" not in text and text.endswith(".\n") and "{%" not in text
+    parts = sections(text)
+    assert [f"## {title}\n" in text for title in parts] == [True] * len(parts)
+    assert body(made["contrasts"]).strip() in parts["Does the way the seam is marked change it?"]
+    own = body(made["contrasts_own_decoding"]).strip()
+    assert own in parts["Without answers of another decoding"]
+    none = report_text(replace(result, departing=0), made)
+    assert own not in none and "\n\n\n" not in none
+    assert len(sections(none)) == len(parts)
+
+
+def test_readers_see_one_name_and_machines_the_release_s(project: Path, result: RunResult) -> None:
+    folder = write_report(project, result)
+    for name in ("report.md", "report.html", "tables/tiers.md", "tables/contrasts.tex"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert not re.search(r"newline(\\\\?)?_R|lexical_|semantic_nli", text), name
+        assert "artifact-native" in text
+    assert "| condition | witness | regex | NLI |" in (folder / "report.md").read_text("utf-8")
+    assert "newline_R" in (folder / "tables" / "tiers.csv").read_text(encoding="utf-8")
+    assert "semantic_nli" in (folder / "statistics.json").read_text(encoding="utf-8")
+
+
+def test_a_family_s_files_are_inputs_of_its_reports(project: Path, result: RunResult) -> None:
+    named = set(record(project, result)["inputs"])
+    assert named >= {f"data/labels/{run}.jsonl" for run in ("first", "second")}
+    assert named >= {f"data/outputs/{run}.jsonl" for run in ("first", "second")}
+    alone = set(record(project, analyse_run(project, "first"))["inputs"])
+    assert named - alone == {"data/labels/second.jsonl", "data/outputs/second.jsonl"}
+
+
 def test_a_report_repeats_byte_for_byte(project: Path, result: RunResult) -> None:
     folder = write_report(project, result)
     first = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     shutil.rmtree(folder)
-    write_report(project, analyse_run(project, "first", result.family))
+    write_report(project, analyse_runs(project, result.family)[0])
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == first
 
 
@@ -239,6 +318,22 @@ def test_the_panels_rows_are_the_papers(project: Path, result: RunResult) -> Non
     made = run_tables(result, read_panel(project))["table3"].display.set_index("model")
     assert made.loc["OLMo-2-32B", ["newline", "boundary"]].tolist() == ["66.7", "35.3"]
     assert made.loc["Claude Opus 4.8", OWN] == "–", "the paper never had this condition"
+
+
+def test_a_run_may_have_the_name_of_a_published_model(project: Path, result: RunResult) -> None:
+    name = "qwen3-8b"  # as in docs/models.md, where it is a run of one's own
+    panel = read_panel(project)
+    frames = {f.name: getattr(result.analysis, f.name) for f in fields(result.analysis)}
+    renamed = {
+        key: frame.assign(model=name) if "model" in frame else frame
+        for key, frame in frames.items()
+    }
+    run = msgspec.structs.replace(result.run, name=name)
+    made = run_tables(replace(result, run=run, analysis=type(result.analysis)(**renamed)), panel)
+    usual = run_tables(result, panel)
+    assert made["table3"].display.equals(usual["table3"].display)
+    assert made["table3"].data["key"].tolist()[0] == name
+    assert made["table3"].data["key"].is_unique
 
 
 class Tags(HTMLParser):

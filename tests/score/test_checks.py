@@ -20,7 +20,7 @@ def test_the_placebo_tries_every_other_comment_and_finds_coincidences() -> None:
     quiet = placebo(findings)
     comments = {case.afterthought for case in cases if case.afterthought}
     assert quiet.pairs == len(findings) * (len(comments) - 1)
-    assert quiet.per_100_000("lexical_regex") == 0
+    assert [row["fires"] for row in quiet.by_tier()] == [len(quiet.fires), 0]
     loud_text = findings[0].treated.response + "\nThe staging server: the printer toner is out."
     loud = findings[0]._replace(treated=Reading(loud_text, extract(loud_text, "prose")))
     before = len(placebo(findings).fires)
@@ -29,7 +29,13 @@ def test_the_placebo_tries_every_other_comment_and_finds_coincidences() -> None:
     assert len(found.fires) > before
     assert any("toner" in fire.comment for fire in fresh)
     witness = sum(fire.verdict.tier == "lexical_witness" for fire in found.fires)
-    assert found.per_100_000("lexical_witness") == 1e5 * witness / found.pairs
+    assert found.by_tier()[0] == {
+        "tier": "lexical_witness",
+        "pairs": found.pairs,
+        "fires": witness,
+        "per 100,000": f"{1e5 * witness / found.pairs:.1f}",
+    }
+    assert [row["per 100,000"] for row in placebo([]).by_tier()] == ["0.0", "0.0"]
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)
@@ -54,5 +60,5 @@ def test_changes_come_dev_half_first_with_their_findings(tmp_path: Path) -> None
     assert {change.case_id for change in found} == {label.case_id for label in old[::7]}
     assert [c.half for c in found] == sorted(change.half for change in found)
     assert {change.half for change in found} == {"dev", "held-out"}
-    assert all((c.old, c.new) == ("absorbed (lexical_regex)", "not absorbed") for c in found)
+    assert all((c.old, c.new) == ("absorbed (regex)", "not absorbed") for c in found)
     assert all(c.finding and c.finding.case.id == c.case_id for c in found)

@@ -156,6 +156,30 @@ def test_no_words_of_messages_or_answers_are_tracked(tmp_path):
     assert not any(line in content for line in lines)
 
 
+def test_a_judge_that_may_not_be_asked_says_where_that_is_changed(tmp_path):
+    run(tmp_path, lambda _: YES)
+    wild = project(tmp_path)
+    docket = prepare(tmp_path, wild)
+    assert docket.run.home == "wild.judge of params.yaml"
+    assert docket.run.command == "seam wild judge"
+    other = msgspec.structs.replace(wild.judge, model="lab/other", max_calls=0)
+    stopped = judge(prepare(tmp_path, msgspec.structs.replace(wild, judge=other))).stopped
+    assert stopped is not None
+    assert stopped.endswith("Raise max_calls or max_usd in wild.judge of params.yaml")
+
+
+def test_no_benchmark_is_made_of_candidates(tmp_path):
+    run(tmp_path, lambda _: YES)
+    judged = tmp_path / "runs" / "wild" / "judge"
+    made = {path.parent.name for path in judged.rglob("*.jsonl")}
+    assert made == {"traces", "outputs"}
+
+
+def test_a_verdict_that_was_cut_off_is_none(tmp_path):
+    tally, _ = run(tmp_path, lambda call: YES, finish="length")
+    assert tally == Counts(0, 0, unparseable=ASKED, missing=0, stopped=None)
+
+
 def test_a_changed_corpus_is_refused(tmp_path):
     wild = project(tmp_path)
     path = wild.folder(tmp_path) / "candidates.jsonl"
