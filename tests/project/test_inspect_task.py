@@ -1,7 +1,6 @@
 """The Inspect task, with Inspect's own mock model and with the embedded server."""
 
 import math
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from tests.helpers.answers import answer, benchmark
-from tests.helpers.project import ROOT
+from tests.helpers.project import ROOT, environment
 
 pytest.importorskip("inspect_ai", reason="needs the extra `inspect`")
 
@@ -68,8 +67,8 @@ def run(tmp_path) -> Callable[..., EvalLog]:
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory) -> EvalLog:
-    """The pretended model over every other cluster, eight of each source."""
-    return evaluate(tmp_path_factory.mktemp("logs"), pretended(), sample_id=CLUSTERS[::2])
+    """The pretended model over every fourth cluster, four of each source."""
+    return evaluate(tmp_path_factory.mktemp("logs"), pretended(), sample_id=CLUSTERS[::4])
 
 
 def outputs_of(log: EvalLog) -> list[Output]:
@@ -178,7 +177,7 @@ def test_an_answer_without_a_choice_is_empty() -> None:
 
 
 def test_each_case_is_asked_alone_in_one_user_message(log) -> None:
-    for sample in log.samples[::20]:
+    for sample in log.samples[::10]:
         cases = convert(sample.metadata[CASES], list[Case])
         assert [m.role for m in sample.messages] == ["user", "assistant"] * 6
         assert [m.text for m in sample.messages[::2]] == [case.message for case in cases]
@@ -269,19 +268,20 @@ def test_the_command_line_with_the_embedded_server_through_inspect_s_client(tmp_
     from seam_lib.infer.providers.llamacpp import serve
 
     name = "SmolLM2-135M-Instruct.Q4_1"
+    shortest = min(BENCHMARK, key=lambda case: len(case.message)).composition_event_id
     with serve(name, ServerParams()) as url:
         command = (
             f"eval seam_lib/inspect_task.py --model openai-api/embedded/{name} "
-            f"--model-base-url {url}/v1 --sample-id coedit:17,coedit:21 --max-tokens 160 "
+            f"--model-base-url {url}/v1 --sample-id {shortest} --max-tokens 64 "
             f"--max-connections 1 --display none --log-dir {tmp_path}"
         )
-        environment = os.environ | {"EMBEDDED_API_KEY": "none", "NO_PROXY": "127.0.0.1"}
         inspect = [sys.executable, "-m", "inspect_ai", *command.split()]
-        done = subprocess.run(inspect, cwd=ROOT, env=environment, capture_output=True, text=True)
+        env = environment(EMBEDDED_API_KEY="none", NO_PROXY="127.0.0.1")
+        done = subprocess.run(inspect, cwd=ROOT, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     log = read_eval_log(list_eval_logs(str(tmp_path))[0])
     answers = outputs_of(log)
-    assert log.status == "success" and len(answers) == 12
+    assert log.status == "success" and len(answers) == 6
     assert {output.model for output in answers} == {f"openai-api/embedded/{name}"}
     assert {output.finish_reason for output in answers} <= {"stop", "max_tokens"}
     assert all(output.response for output in answers)

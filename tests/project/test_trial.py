@@ -50,6 +50,12 @@ def trial(project: Path, url: str) -> Try:
     return run
 
 
+@pytest.fixture
+def unreported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write no report: its figures take a second to draw."""
+    monkeypatch.setattr("seam_lib.report.page.write_report", lambda root, result: root)
+
+
 def calls(root: Path, name: str = "try-stand-in-1") -> list[Trace]:
     return list(read_rows(root / "data" / "traces" / f"{name}.jsonl", Trace))
 
@@ -70,6 +76,7 @@ def test_one_command_builds_asks_scores_and_reports(project: Path, trial: Try) -
     assert len({case.source for case in taken}) == 4, "the sources take turns"
 
 
+@pytest.mark.usefixtures("unreported")
 def test_it_goes_on_where_it_stopped_and_asks_nothing_twice(project: Path, trial: Try) -> None:
     trial("--limit", "12", "--yes")
     few = calls(project)
@@ -89,6 +96,7 @@ def test_a_no_calls_and_keeps_nothing(project: Path, trial: Try) -> None:
     assert not (project / "data" / "runs").exists()
 
 
+@pytest.mark.usefixtures("unreported")
 def test_every_other_command_knows_the_run(project: Path, trial: Try) -> None:
     trial("--limit", "6", "--yes", "--set", "concurrency=2")
     run = load_run(project, "try-stand-in-1")
@@ -98,6 +106,7 @@ def test_every_other_command_knows_the_run(project: Path, trial: Try) -> None:
     assert seam("report", "try-stand-in-1").exit_code == 0
 
 
+@pytest.mark.usefixtures("unreported")
 def test_the_kept_settings_are_lines_for_params(project: Path, trial: Try, url: str) -> None:
     trial("--limit", "6", "--yes", "--set", "temperature=null")
     text = (project / "data" / "runs" / "try-stand-in-1.yaml").read_text(encoding="utf-8")
@@ -112,6 +121,7 @@ def test_the_kept_settings_are_lines_for_params(project: Path, trial: Try, url: 
     assert load_params(project).runs["mine"] == load_trials(project)["try-stand-in-1"]
 
 
+@pytest.mark.usefixtures("unreported")
 def test_settings_are_kept_when_a_trial_goes_on(project: Path, trial: Try) -> None:
     trial("--limit", "6", "--yes", "--set", "max_tokens=900", "--price-in", "1", "--price-out", "2")
     more = trial("--limit", "12", "--yes")
@@ -227,6 +237,7 @@ def test_a_trial_says_where_its_settings_are_changed(project: Path) -> None:
     assert load_run(project, "embedded").home == "runs.embedded of params.yaml"
 
 
+@pytest.mark.usefixtures("unreported")
 def test_a_run_is_a_trial_by_where_its_settings_lie(project: Path, trial: Try) -> None:
     trial("--limit", "6", "--yes")
     assert load_run(project, "try-stand-in-1").trial
@@ -248,6 +259,7 @@ def test_a_name_that_is_nearly_a_run_is_asked_about(project: Path) -> None:
     assert plan_trial(project, "embeded", {"base_url": "http://x"}).settings.model == "embeded"
 
 
+@pytest.mark.usefixtures("unreported")
 def test_refused_settings_leave_the_trial_as_it_was(project: Path, trial: Try) -> None:
     assert trial("--limit", "6", "--yes").exit_code == 0
     path = project / "data" / "runs" / "try-stand-in-1.yaml"
@@ -259,6 +271,7 @@ def test_refused_settings_leave_the_trial_as_it_was(project: Path, trial: Try) -
     assert trial("--limit", "6", "--yes").exit_code == 0
 
 
+@pytest.mark.usefixtures("unreported")
 def test_calls_that_failed_bind_no_settings(project: Path, trial: Try) -> None:
     dead = trial("--limit", "6", "--yes", "--set", "retries=0", address="http://127.0.0.1:9/v1")
     assert "Is a server running at http://127.0.0.1:9/v1?" in " ".join(dead.output.split())

@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 from seam_lib.core.messages import LEGEND, printable
 from seam_lib.core.rows import TIER_NAMES
 from seam_lib.read.gallery import telling
-from seam_lib.read.html import card, marked_html, specimen_html
-from seam_lib.read.specimens import Choice, Specimen, join, select, specimen_of
+from seam_lib.read.html import _macros, card, specimen_html
+from seam_lib.read.specimens import Choice, Specimen, select, specimen_of
 from seam_lib.read.view import Pane, Piece, View, pieces, quoted, view_of
 from seam_lib.score.returned import Removal, Returned, extract
 from seam_lib.score.scorer import Finding, Reading
 from seam_lib.score.tiers import Verdict
-from tests.helpers.answers import SHAPES, benchmark, finding, labels, outputs
+from tests.helpers.answers import SHAPES, benchmark, finding, specimens
 from tests.helpers.hostile import HOSTILE, hostile_specimen
 
 CASES = benchmark()
-SPECIMENS = join("pretended", CASES, outputs(CASES), labels(CASES, outputs(CASES)))
+SPECIMENS = specimens()
 
 
 def reading(response: str, genre: str = "prose") -> Reading:
@@ -206,7 +206,7 @@ def test_what_teaches_is_sorted_by_tier_and_by_step_shortest_message_first() -> 
 
 
 def test_a_response_cannot_leave_its_place() -> None:
-    html = marked_html([Piece("<b>&"), Piece('"<i>', "removed", 'a"b')])
+    html = str(_macros().marked([Piece("<b>&"), Piece('"<i>', "removed", 'a"b')]))
     assert "<b>" not in html
     assert "<i>" not in html
     assert 'title="removed: a&#34;b"' in html
