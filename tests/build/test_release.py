@@ -127,7 +127,7 @@ def test_the_command_lists_what_differs(tmp_path: Path, source: str) -> None:
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    result = seam("build", "--check-digests", "--name", "no", cwd=build_project(tmp_path))
+    result = seam("build", "--check-digests", "--name", "absent", cwd=build_project(tmp_path))
     assert "no cases there" in str(result.exception)
 
 
