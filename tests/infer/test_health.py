@@ -87,7 +87,7 @@ def test_conditions_that_were_served_differently_are_named(
 def test_a_difference_is_typed_so_that_nobody_reads_sentences() -> None:
     changed = check({"newline_R": {"served_model": None}, "blank": {"served_model": None}}).warnings
     where = "clean, newline, boundary, mitigation"
-    values = {"m": where, "not recorded": "blank, newline_R"}
+    values = {"m": where, "not recorded": "blank, artifact-native"}
     assert changed == [Differing("served model", values), Unrecorded()]
     assert msgspec.to_builtins(changed)[1] == {"kind": "Unrecorded"}
 
@@ -104,8 +104,8 @@ def test_conditions_collected_more_than_a_day_apart_are_named() -> None:
     for days, warns in ((0.9, False), (38, True)):
         later = {"started_at": (start + timedelta(days=days)).isoformat(timespec="seconds")}
         warnings = check({"newline_R": later}).warnings
-        assert warnings == [Apart("clean", "newline_R", days)] * warns
-    assert str(warnings[0]) == "clean and newline_R were collected 38.0 days apart"
+        assert warnings == [Apart("clean", "artifact-native", days)] * warns
+    assert str(warnings[0]) == "clean and artifact-native were collected 38.0 days apart"
 
 
 def test_one_late_retry_does_not_move_a_condition() -> None:

@@ -51,6 +51,12 @@ def result(project: Path) -> RunResult:
     return analyse_runs(project, ["first", "second"])[0]
 
 
+@pytest.fixture(scope="module")
+def folder(project: Path, result: RunResult) -> Path:
+    """The report as it is written."""
+    return write_report(project, result)
+
+
 @pytest.fixture
 def copy(project: Path, tmp_path: Path) -> Path:
     return shutil.copytree(project, tmp_path / "copy")
@@ -257,8 +263,7 @@ def test_departures_that_change_a_reading_are_named(result: RunResult) -> None:
 # --- The report -----------------------------------------------------------------------------------
 
 
-def test_a_report_holds_every_part(project: Path, result: RunResult) -> None:
-    folder = write_report(project, result)
+def test_a_report_holds_every_part(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     for condition in ("newline", "blank", "boundary", "mitigation", "artifact-native", OWN):
         assert f"\n| {condition} |" in text
@@ -287,8 +292,7 @@ def test_a_report_is_one_text_in_parts(project: Path, result: RunResult) -> None
     assert len(sections(none)) == len(parts)
 
 
-def test_readers_see_one_name_and_machines_the_release_s(project: Path, result: RunResult) -> None:
-    folder = write_report(project, result)
+def test_readers_see_one_name_and_machines_the_release_s(folder: Path) -> None:
     for name in ("report.md", "report.html", "tables/tiers.md", "tables/contrasts.tex"):
         text = (folder / name).read_text(encoding="utf-8")
         assert not re.search(r"newline(\\\\?)?_R|lexical_|semantic_nli", text), name
@@ -306,8 +310,7 @@ def test_a_family_s_files_are_inputs_of_its_reports(project: Path, result: RunRe
     assert named - alone == {"data/labels/second.jsonl", "data/outputs/second.jsonl"}
 
 
-def test_a_report_repeats_byte_for_byte(project: Path, result: RunResult) -> None:
-    folder = write_report(project, result)
+def test_a_report_repeats_byte_for_byte(project: Path, result: RunResult, folder: Path) -> None:
     first = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     shutil.rmtree(folder)
     write_report(project, analyse_runs(project, result.family)[0])
@@ -348,8 +351,8 @@ class Tags(HTMLParser):
         self.tags.append((tag, dict(attrs)))
 
 
-def test_the_page_fetches_nothing_and_runs_nothing(project: Path, result: RunResult) -> None:
-    text = (write_report(project, result) / "report.html").read_text(encoding="utf-8")
+def test_the_page_fetches_nothing_and_runs_nothing(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
     parsed = Tags(text).tags
     assert {"table", "svg", "figure", "h1"} <= {tag for tag, _ in parsed}
     assert not {"script", "link", "iframe", "img", "object"} & {tag for tag, _ in parsed}
@@ -384,14 +387,10 @@ def test_a_benchmark_without_boundary_or_newline_has_a_report(
     assert "| blank | " in text and "newline/blank" not in text
 
 
-def test_the_terminal_shows_rates_contrasts_and_cautions(
-    project: Path, result: RunResult, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(project)
-    write_report(project, result)
-    shown = seam("report", "first", "second")
+def test_the_terminal_shows_rates_contrasts_and_cautions(project: Path, folder: Path) -> None:
+    shown = seam("report", "first", "second", cwd=project)
     assert shown.exit_code == 0, shown.output
     assert "18 of 18" in shown.output and "newline/boundary" in shown.output
     assert "Holm over 2 runs" in shown.output and "A small sample." in shown.output
-    assert "reports/first/report.html" in shown.output
+    assert str((folder / "report.html").relative_to(project)) in shown.output
     assert shown.output.count("18 of 18") == 2 * len((*TREATED, OWN))

@@ -60,5 +60,5 @@ def test_changes_come_dev_half_first_with_their_findings(tmp_path: Path) -> None
     assert {change.case_id for change in found} == {label.case_id for label in old[::7]}
     assert [c.half for c in found] == sorted(change.half for change in found)
     assert {change.half for change in found} == {"dev", "held-out"}
-    assert all((c.old, c.new) == ("absorbed (regex)", "not absorbed") for c in found)
+    assert all((c.old, c.new) == ("absorbed · regex", "not absorbed") for c in found)
     assert all(c.finding and c.finding.case.id == c.case_id for c in found)

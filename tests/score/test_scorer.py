@@ -227,7 +227,7 @@ def files(cases: list[Case], tmp_path: Path) -> list[str]:
 
 
 def test_a_label_explains_itself(cases: list[Case], files: list[str]) -> None:
-    printed = seam("score", *files, "--explain", cases[2].id)
+    printed = printed_by("score", *files, "--explain", cases[2].id)
     assert f"label: absorbed · {TIER_NAMES['lexical_witness']} · code comment" in printed
     assert f"evidence: {(cases[2].witness_tokens or [''])[0]}" in printed.lower()
     assert "[removed: sentence: # I removed the line.]" in printed
