@@ -12,7 +12,7 @@ import pytest
 from seam_lib.analysis import tables
 from seam_lib.analysis.labels import check_complete, read_adjudications
 from seam_lib.analysis.questions import CONTRASTS, Analysis, code_rates, sensitivity
-from seam_lib.core.cells import Table
+from seam_lib.core.cells import Table, write_tables
 from seam_lib.core.params import load_params
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -225,7 +225,7 @@ def test_every_missing_label_is_on_the_exclusion_list(root, detector, names):
 
 
 def test_the_tracked_tables_are_what_the_code_makes(computed, root, tmp_path):
-    tables.write_tables(tmp_path, list(computed.values()))
+    write_tables(tmp_path, list(computed.values()))
     tracked = root / "paper/tables"
     assert {f.name for f in tracked.iterdir()} == {f.name for f in tmp_path.iterdir()}
     for made in tmp_path.iterdir():
