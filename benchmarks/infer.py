@@ -1,6 +1,6 @@
 """The runner's own cost: 2,000 cases against a server that answers each after 50 ms.
 
-The server is a process of its own and does nothing but wait. What is missing to the ideal (cases /
+The server is a separate process and does nothing but wait. The time beyond the ideal (cases /
 concurrency x 50 ms) is spent in the official client, which takes about nine tenths of the processor
 time of a call, and in the runner, which writes a trace of every call before it counts. "Bare" is
 the same exchange by aiohttp alone: what this machine allows without either.
@@ -27,6 +27,7 @@ from seam_lib.core.files import write_rows
 from seam_lib.core.params import RunParams
 from seam_lib.core.rows import CONDITIONS
 from seam_lib.core.run import Run
+from seam_lib.infer.prompts import load_prompts
 from seam_lib.infer.runner import infer
 
 CASES, DELAY = 2_000, 0.05
@@ -95,7 +96,8 @@ def measure(
     with tempfile.TemporaryDirectory() as name:
         write_benchmark(Path(name))
         start, cpu = time.perf_counter(), time.process_time()
-        stopped = infer(Run("bench", settings, Path(name)))
+        run = Run("bench", settings, Path(name))
+        stopped = infer(run, load_prompts(run))
         wall, cpu = time.perf_counter() - start, time.process_time() - cpu
     assert stopped is None
     results.put((wall, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))

@@ -1,9 +1,9 @@
 """The semantic tier at deberta-large's size: passes and seconds, ours and the plain pipeline's.
 
-Passes are counted in full over the embedded run, by an engine that takes one sentence in fifty for
-an entailment. Seconds are those of a model of that size with random weights, since a pass costs the
-same whatever they are, on a sample of either pipeline's passes, scaled by tokens with padding. The
-plain pipeline reads every sentence of treated and of clean alone.
+Passes are counted over the whole embedded run, with an engine that calls one sentence in fifty an
+entailment. Seconds are measured on a sample of each pipeline's passes and scaled by the number of
+tokens with padding; the model has random weights, since they do not change what a pass costs. The
+plain pipeline reads every sentence of treated and of clean separately.
 """
 
 import tempfile
@@ -110,7 +110,7 @@ def random_deberta_large() -> TransformersClassifier:
         id2label={0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"},
         label2id={"CONTRADICTION": 0, "NEUTRAL": 1, "ENTAILMENT": 2},
     )
-    # One token a word, which is near to what the real vocabulary makes of English.
+    # One token per word, which is close to what the real vocabulary gives for English.
     tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0, "[CLS]": 1, "[SEP]": 2}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.post_processor = processors.TemplateProcessing(

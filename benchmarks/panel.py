@@ -21,7 +21,7 @@ def published(root: Path) -> LabelSet:
 
 
 def reference_levers(labels: LabelSet, draws: int, seed: int) -> list[tuple[float, float]]:
-    """The lever bootstrap as the paper's text has it: one randrange a cluster, draw by draw."""
+    """The lever bootstrap as the paper's text describes it: one randrange per cluster and draw."""
     rng = random.Random(seed)
     intervals = []
     for model in labels.models:

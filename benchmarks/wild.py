@@ -1,6 +1,6 @@
-"""The occurrence screen over a million synthetic conversations, beside merely reading them.
+"""The occurrence screen over a million synthetic conversations, compared with only reading them.
 
-Targets on two idle cores: 50,000 English first turns a second, and at most four times as long as
+Targets on two idle cores: 50,000 English first turns per second, and at most four times as long as
 reading and decoding the same columns. CPU seconds (all processes) hold on a busy machine as well.
 """
 

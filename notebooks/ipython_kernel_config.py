@@ -1,4 +1,4 @@
-"""Kernels listen on this machine only, so their warning about encryption says nothing to a reader."""
+"""Kernels listen on this machine only: their warning about encryption says nothing to a reader."""
 
 import logging
 

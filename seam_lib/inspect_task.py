@@ -3,11 +3,11 @@
     inspect eval seam_lib/inspect_task.py --model openai/gpt-4o --limit 20
 
 A sample is a cluster, not a case. A treated response is judged against the clean response of its
-cluster (paper, Section 4), so the six cases of a cluster belong together: however Inspect limits,
-shuffles, repeats or resumes samples, no treated case loses its clean one.
+cluster (paper, Section 4), so the six cases of a cluster stay together however Inspect limits,
+shuffles, repeats or resumes samples.
 
-The log's results hold, for each condition, the absorption rate with its Wilson bounds, and under
-the scorer's own name the planned paired differences with their Newcombe bounds.
+The log's results hold the absorption rate of each condition with its Wilson bounds and, under the
+scorer's own name, the planned paired differences with their Newcombe bounds.
 """
 
 from collections.abc import Sequence
@@ -35,15 +35,14 @@ from seam_lib.analysis.stats import wilson
 from seam_lib.core.benchmark import deal_clusters, read_benchmark
 from seam_lib.core.params import find_root
 from seam_lib.core.rows import TIER_NAMES, Case, Output, condition_name
-from seam_lib.infer.traces import unusable_reason
-from seam_lib.read.explain import evidence_of
+from seam_lib.read.view import quoted
 from seam_lib.score.nli import open_engine
 from seam_lib.score.scorer import RULES, Drop, Finding, score
 
 #: Where a sample keeps its cases (metadata) and its answers (store).
 CASES, OUTPUTS = "cases", "outputs"
-#: Inspect's words for an answer that was cut off, in ours.
-CUT_OFF = {"max_tokens": "length", "model_length": "length"}
+#: Providers of Inspect that never say why an answer ended; Inspect then calls it "unknown".
+SILENT = ("hf/", "nnterp/", "transformer_lens/")
 
 
 @task
@@ -58,7 +57,7 @@ def seam(benchmark: str = "embedded", nli: str = "off") -> Task:
         The task: temperature 0, at most 4096 tokens an answer unless Inspect is told otherwise.
 
     Raises:
-        SeamError: The current folder is in no SEAM project, or there is no such benchmark.
+        SeamError: The current folder is not in a SEAM project, or there is no such benchmark.
     """
     cases = read_benchmark(find_root() / "data" / "benchmark" / benchmark)
     return Task(
@@ -71,7 +70,7 @@ def seam(benchmark: str = "embedded", nli: str = "off") -> Task:
 
 
 def samples(cases: Sequence[Case]) -> list[Sample]:
-    """One sample a cluster, with its cases as metadata; a limit takes of all sources in turn."""
+    """One sample per cluster, its cases as metadata; a limit takes from all sources in turn."""
     return [_sample(cluster) for cluster in deal_clusters(cases)]
 
 
@@ -95,7 +94,7 @@ def _sample(cases: list[Case]) -> Sample:
 
 @solver
 def each_condition() -> Solver:
-    """Ask for each case of the cluster in a conversation of its own: one user message."""
+    """Ask for each case of the cluster in a separate conversation of one user message."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         model, outputs = get_model(), []
@@ -105,7 +104,7 @@ def each_condition() -> Solver:
                 asked = _messages(case)
                 state.output = await model.generate(asked)
             state.messages += [*asked, state.output.message]
-            outputs.append(_output(case, str(model), state.output))
+            outputs.append(output_row(case, str(model), state.output))
         state.store.set(OUTPUTS, msgspec.to_builtins(outputs))
         return state
 
@@ -120,16 +119,15 @@ def _messages(case: Case) -> list[ChatMessage]:
     ]
 
 
-def _output(case: Case, model: str, answer: ModelOutput) -> Output:
-    """The answer as a row of ours; what cannot be scored says why."""
-    reason = CUT_OFF.get(answer.stop_reason, answer.stop_reason)
-    error = answer.error or unusable_reason(answer.completion, reason)
+def output_row(case: Case, model: str, answer: ModelOutput) -> Output:
+    """The answer as a row of ours."""
+    reason = answer.stop_reason if answer.choices else None
     return Output(
         case_id=case.id,
         model=model,
         response=answer.completion,
-        finish_reason=reason,
-        error=error,
+        finish_reason=None if reason == "unknown" and model.startswith(SILENT) else reason,
+        error=answer.error,
     )
 
 
@@ -163,8 +161,8 @@ def wilson_95() -> Metric:
 def paired_differences() -> Metric:
     """The planned contrasts over the clusters usable in both conditions: a minus b.
 
-    For each, the difference, its 95% Newcombe bounds and the exact McNemar p. Where several epochs
-    were reduced to fractions there is nothing to pair, and so no difference.
+    For each: the difference, its 95% Newcombe bounds and the exact McNemar p. If several epochs
+    were reduced to fractions, there is nothing to pair, and so no difference.
     """
 
     def measure(scores: list[SampleScore]) -> Value:
@@ -231,9 +229,9 @@ def _told(finding: Finding) -> str:
     name, verdict = condition_name(finding.case.condition), finding.verdict
     if verdict is None:
         return f"**{name}**: not absorbed"
-    evidence = " … ".join(evidence_of(finding)).replace("`", "'")
+    evidence = quoted(finding).replace("`", "'")
     return f"**{name}**: absorbed ({TIER_NAMES[verdict.tier]}): `{evidence}`"
 
 
 def _dropped(drop: Drop) -> str:
-    return f"**{drop.case_id}**: not scored, {drop.reason}"
+    return f"**{drop.case_id}**: not scored, {drop}"

@@ -1,8 +1,8 @@
-"""Does the pipeline really reproduce? Re-execute it elsewhere and compare bytes.
+"""Does the pipeline really reproduce? Run it again elsewhere and compare bytes.
 
 `dvc repro` trusts its lock file. `seam verify` does not: it copies the project's tracked files into
 a scratch folder, forces every stage to run there without a lock, and compares what comes out with
-the lock and with the files at hand. Hashes are MD5, as in dvc.lock; they guard against drift, not
+the lock and with the files here. Hashes are MD5, as in dvc.lock; they guard against drift, not
 malice.
 """
 
@@ -31,7 +31,7 @@ Result = Literal[
     "not in dvc.yaml",
     "not in dvc.lock",
 ]
-#: The hash of what is not there.
+#: Stands for the hash of a missing file.
 ABSENT = "-"
 
 
@@ -46,7 +46,7 @@ class Check(NamedTuple):
 
 
 def verify(root: Path, stages: Sequence[str] = ()) -> list[Check]:
-    """Re-execute stages in a scratch copy and compare every output, byte for byte.
+    """Run stages again in a scratch copy and compare every output, byte for byte.
 
     Args:
         root: The project's folder, with its dvc.lock.
@@ -54,7 +54,7 @@ def verify(root: Path, stages: Sequence[str] = ()) -> list[Check]:
             variants.
 
     Returns:
-        One line an output, one for every input that is not the one on record, and one for every
+        One check per output, one for every input that is not the one on record, and one for every
         stage that only the pipeline or only the record has.
 
     Raises:
@@ -68,11 +68,13 @@ def verify(root: Path, stages: Sequence[str] = ()) -> list[Check]:
     with tempfile.TemporaryDirectory(prefix="seam-verify-") as folder:
         scratch = Path(folder) / "project"
         copy_tracked(root, scratch)
-        (scratch / "dvc.lock").unlink(missing_ok=True)  # what stands in it afterwards was run there
+        (scratch / "dvc.lock").unlink(missing_ok=True)  # so its lock holds only what was run there
         execute(scratch, chosen)
         again = read_lock(scratch)
         checked = chosen or sorted({*lock, *again})
-        made = {out["path"] for s in checked for out in lock.get(s, {}).get("outs", [])}
+        made: set[str] = set()
+        for stage in checked:
+            made.update(_outputs(lock.get(stage, {})))
         lines: list[Check] = []
         for stage in checked:
             if stage not in again:
@@ -97,7 +99,7 @@ def read_lock(root: Path) -> dict[str, Any]:
 
 
 def copy_tracked(root: Path, scratch: Path) -> None:
-    """Copy the files that git tracks or would track, as they are now, into a fresh repository."""
+    """Copy the files that git tracks or would track, as they are now, into a new repository."""
     listing = _run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], root)
     for name in sorted(set(filter(None, listing.split("\0")))):
         source, target = root / name, scratch / name
@@ -119,7 +121,7 @@ def execute(scratch: Path, stages: Sequence[str]) -> None:
 
 
 def _run(command: list[str], folder: Path) -> str:
-    # Git tells its hooks of their own repository, which is not the scratch one.
+    # In a hook, git's variables name the hook's own repository, not the scratch one.
     kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     environment = kept | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
@@ -146,7 +148,7 @@ def _run(command: list[str], folder: Path) -> str:
 def _compare_inputs(
     stage: str, old: dict[str, Any], new: dict[str, Any], made: set[str]
 ) -> Iterator[Check]:
-    """The command, parameters and files that are not as the lock has them, but for what is made."""
+    """The command, parameters and input files that differ from the lock, without those `made`."""
     before, now = _inputs(old), _inputs(new)
     for name in sorted((before.keys() | now.keys()) - made):
         expected, got = before.get(name, ABSENT), now.get(name, ABSENT)
@@ -156,37 +158,50 @@ def _compare_inputs(
 
 def _inputs(stage: dict[str, Any]) -> dict[str, str]:
     """The hash of each input of a stage in the lock, by its name."""
-    values = {f"{f}:{key}": x for f, xs in stage.get("params", {}).items() for key, x in xs.items()}
-    values["dvc.yaml:cmd"] = stage.get("cmd", "")
-    hashed = {k: _hash(json.dumps(x, sort_keys=True).encode()) for k, x in values.items()}
-    return hashed | {dep["path"]: dep["md5"] for dep in stage.get("deps", [])}
+    values = {"dvc.yaml:cmd": stage.get("cmd", "")}
+    for file, settings in stage.get("params", {}).items():
+        for key, value in settings.items():
+            values[f"{file}:{key}"] = value
+    hashes = {k: _hash(json.dumps(x, sort_keys=True).encode()) for k, x in values.items()}
+    for dependency in stage.get("deps", []):
+        hashes[dependency["path"]] = dependency["md5"]
+    return hashes
+
+
+def _outputs(stage: dict[str, Any]) -> dict[str, str]:
+    """The hash of each output of a stage in the lock, by its path."""
+    return {out["path"]: out["md5"] for out in stage.get("outs", [])}
 
 
 def _compare_outputs(
     root: Path, scratch: Path, stage: str, old: dict[str, Any], new: dict[str, Any]
 ) -> Iterator[Check]:
-    """Compare each output three ways: on record, made again, and at hand."""
-    record, again = ({o["path"]: o["md5"] for o in x.get("outs", [])} for x in (old, new))
+    """Compare each output in three states: on record, made again, and here."""
+    record, again = _outputs(old), _outputs(new)
     for name in sorted(record.keys() | again.keys()):
         expected, made = record.get(name, ABSENT), again.get(name, ABSENT)
-        files = sorted(
-            {f.relative_to(base) for base in (root, scratch) for f in (base / name).rglob("*")}
-        )
-        for file in (f for f in files if (root / f).is_file() or (scratch / f).is_file()):
-            at_hand, fresh = _hash_file(root / file), _hash_file(scratch / file)
-            # The record of a folder has no hash by file: it is what was made, if the whole agrees.
-            yield _line(stage, str(file), fresh if made == expected else at_hand, fresh, at_hand)
+        files = sorted(_files_below(root, name) | _files_below(scratch, name))
+        for file in files:
+            here, fresh = _hash_file(root / file), _hash_file(scratch / file)
+            # The lock has one hash for a whole folder. If that agrees, each file made is the file
+            # on record.
+            yield _line(stage, str(file), fresh if made == expected else here, fresh, here)
         if not files:
             yield _line(stage, name, expected, made, _hash_file(root / name))
         elif made != expected:
             yield _line(stage, f"{name}/", expected, made, made)
 
 
-def _line(stage: str, path: str, expected: str, made: str, at_hand: str) -> Check:
+def _files_below(base: Path, folder: str) -> set[Path]:
+    """The files in a folder, relative to `base`; none if it is a file itself."""
+    return {path.relative_to(base) for path in (base / folder).rglob("*") if path.is_file()}
+
+
+def _line(stage: str, path: str, expected: str, made: str, here: str) -> Check:
     if made != expected:
         return Check(stage, path, expected, made, "not made" if made == ABSENT else "differs")
-    if at_hand != made:
-        return Check(stage, path, expected, at_hand, "missing" if at_hand == ABSENT else "edited")
+    if here != made:
+        return Check(stage, path, expected, here, "missing" if here == ABSENT else "edited")
     return Check(stage, path, expected, made, "same")
 
 

@@ -1,4 +1,4 @@
-"""A pretended model over the embedded benchmark, which shows every way to answer a remark."""
+"""A pretended model over the embedded benchmark, which shows every way to answer a comment."""
 
 from pathlib import Path
 

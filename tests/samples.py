@@ -10,7 +10,7 @@ from seam_lib.core.rows import CONDITIONS
 
 ITEM = Item(
     source="coedit", id="1", artifact="Some text.", reference="A text.", operation="gec",
-    license="MIT", genre="prose", partition="permissive",
+    license="MIT", genre="prose",
 )  # fmt: skip
 CLUSTER = Cluster(
     item=ITEM,

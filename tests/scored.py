@@ -11,6 +11,7 @@ from scratch import ROOT, scratch_project
 from seam_lib.build.clusters import build_benchmark
 from seam_lib.core.params import load_params
 from seam_lib.core.run import load_run
+from seam_lib.infer.prompts import load_prompts
 from seam_lib.infer.runner import infer
 from seam_lib.score.scorer import score_files
 
@@ -33,7 +34,7 @@ def scored_project(folder: Path, url: str, names: Sequence[str], **build: Any) -
     build_benchmark(root, load_params(root).build)
     for name in names:
         run = load_run(root, name)
-        infer(run)
+        infer(run, load_prompts(run))
         score_files(root, run.benchmark, run.outputs, run.labels, None)
     return root
 

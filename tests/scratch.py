@@ -14,7 +14,8 @@ def scratch_project(folder: Path, **build: Any) -> Path:
     shutil.copytree(ROOT / "data" / "sources", folder / "data" / "sources")
     (folder / "data" / "published").mkdir()
     (folder / "data" / "conditions").mkdir()
-    shutil.copy(ROOT / "data" / "published" / "clusters.csv", folder / "data" / "published")
+    for name in ("clusters.csv", "assignments.csv"):
+        shutil.copy(ROOT / "data" / "published" / name, folder / "data" / "published")
     shutil.copy(ROOT / "data" / "comments.yaml", folder / "data")
     shutil.copy(ROOT / "dvc.yaml", folder)
     params = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))

@@ -20,6 +20,7 @@ from seam_lib.analysis.questions import (
     rates,
     sensitivity,
     source_clusters,
+    source_counts,
     source_rates,
     statistics,
     tiers,
@@ -357,3 +358,23 @@ def test_no_comments_no_sensitivity():
 def test_one_comment_alone_cannot_be_left_out():
     labels = small_set()
     assert comment_sensitivity(labels, comments_of(labels, 1), QUICK).empty
+
+
+def test_labels_are_counted_by_source_and_condition():
+    labels = small_set(conditions=("newline", "newline_R"), absorbed=[("pararev:1", "newline_R")])
+    table = source_counts(labels)
+    assert list(table.columns) == ["source", "newline", "newline_R"]
+    assert table["source"].tolist() == list(SOURCES)
+    assert table.set_index("source").loc["pararev"].tolist() == ["0 of 2", "1 of 2"]
+
+
+def test_a_source_without_labels_has_no_row_and_a_cell_without_labels_is_empty():
+    records = [
+        Record("m", "coedit:0", "newline", True, "lexical_witness"),
+        Record("m", "pararev:0", "blank", False, None),
+    ]
+    assert source_counts(label_set(records)).to_dict("list") == {
+        "source": ["coedit", "pararev"],
+        "newline": ["1 of 1", ""],
+        "blank": ["", "0 of 1"],
+    }

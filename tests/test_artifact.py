@@ -1,5 +1,6 @@
 """The returned artifact: the worked cases of the rules, specimens of each family, hostile input."""
 
+import re
 import time
 
 import pytest
@@ -359,20 +360,44 @@ def test_the_whole_answer_is_never_an_aside() -> None:
     assert extract("I noticed it. Town A grew.\n---\n", "prose").text == " Town A grew.\n---\n"
 
 
-def test_code_is_the_contents_of_all_fences() -> None:
-    response = "Intro\n```py\na = 1\n```\nbetween\n~~~\nb = '```'\n~~~\nend"
-    assert extract(response, "code").text == "a = 1\nb = '```'\n"
+def test_code_is_the_contents_of_all_fences_joined_by_line_breaks() -> None:
+    response = "Intro\n```py\na = 1\n```\nbetween\n```\nb = 2```\nand ```\nc = 3\n```end"
+    assert extract(response, "code").text == "a = 1\n\nb = 2\nc = 3\n"
     assert extract(response, "technical").text == response
 
 
-def test_fences_follow_commonmark() -> None:
-    inner = 'def f():\n    """\n    ```\n    sample\n    ```\n    """\n'
-    assert extract(f"```python\n{inner}```\nDone.", "code").text == inner
-    assert extract(inner, "code").text == inner
-    assert extract("Well.\n````\n```\nx\n```\n````\n", "code").text == "```\nx\n```\n"
-    assert extract("Well.\n```\nnever closed", "code").text == "never closed"
-    assert len(list(fences("``` not `a` fence\n```"))) == 1
-    assert extract("```x = 1``` is inline", "code").text == "```x = 1``` is inline"
+@pytest.mark.parametrize(
+    ("response", "code"),
+    [
+        ("Well.\n```py\nx = 1\n```\nDone.", "x = 1\n"),
+        ("    ```\nx\n    ```", "x\n    "),  # an indented fence is one
+        ("See ```py\nx```, done", "x"),  # and one in the midst of a line
+        ("```\nx = '```'\ny\n```", "x = '"),  # the next backticks close it
+        ('```py\n"""\n```\nsample\n```\n"""\n```\n', '"""\n\n"""\n'),
+        ("````\n```\nx\n```\n````\n", "\n"),  # two empty blocks
+        ("```py\r\nx\r\n```", "x\r\n"),
+        ("```\n```", ""),
+        ("x = 1\n```", "x = 1\n```"),  # what is never closed is no block
+        ("Well.\n```\nnever closed", "Well.\n```\nnever closed"),
+        ("```x = 1``` is inline", "```x = 1``` is inline"),
+        ("```py\nx\n```\nand\n```\nno", "x\n"),
+        ("~~~\nx = 1\n~~~", "~~~\nx = 1\n~~~"),  # tildes fence nothing
+    ],
+)
+def test_what_a_fenced_block_is(response: str, code: str) -> None:
+    assert extract(response, "code").text == code
+
+
+@settings(derandomize=True, max_examples=500, deadline=None)
+@given(st.text(alphabet="`\n ax~", max_size=40))
+def test_fences_are_those_of_the_releases_words(text: str) -> None:
+    """Three backticks, the rest of that line, everything up to the next three."""
+    words = re.finditer(r"```[^\n]*\n(.*?)```", text, re.DOTALL)
+    assert [(f.start, f.body_start, f.body_end, f.end) for f in fences(text)] == [
+        (m.start(), *m.span(1), m.end()) for m in words
+    ]
+    bodies = [m[1] for m in re.finditer(r"```[^\n]*\n(.*?)```", text, re.DOTALL)]
+    assert extract(text, "code").text == ("\n".join(bodies) if bodies else text)
 
 
 def test_paragraphs_and_spans() -> None:
@@ -418,6 +443,8 @@ HOSTILE = {
     "backticks": "`" * 1_000_000,
     "fences": "```\n" * 250_000,
     "unclosed fence": "```py\n" + "x = 1\n" * 166_000,
+    "fences in one line": "``` " * 250_000 + "\nx",
+    "fences in many lines": "``` ``` ``` x\n" * 77_000,
     "one line": "word " * 200_000 + "was removed",
     "one word": "remov" * 200_000,
     "stops": ". " * 500_000 + "was removed",

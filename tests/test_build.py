@@ -13,7 +13,13 @@ from samples import TEXTS
 from scratch import ROOT, scratch_project
 from typer.testing import CliRunner
 
-from seam_lib.build.clusters import build_benchmark, compose_cases, make_clusters, sample
+from seam_lib.build.clusters import (
+    build_benchmark,
+    compose_cases,
+    make_clusters,
+    own_cluster,
+    sample,
+)
 from seam_lib.build.comments import Pools, read_pools
 from seam_lib.build.conditions import conditions
 from seam_lib.build.sources import Item
@@ -29,7 +35,7 @@ EXTRA = ["semantic_tags", "semantic_tags_instruction", "boundary_text_only"]
 
 def item(number: int, artifact: str, source: str = "coedit", **fields: Any) -> Item:
     base = {
-        "operation": "gec", "license": "MIT", "genre": "prose", "partition": "permissive"
+        "operation": "gec", "license": "MIT", "genre": "prose"
     }  # fmt: skip
     return Item(source=source, id=str(number), artifact=artifact, **(base | fields))
 
@@ -265,15 +271,16 @@ def edit_rows(root: Path, source: str, change: Any) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in change(rows)), encoding="utf-8")
 
 
-def without_src(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**rows[0]}, {k: v for k, v in rows[1].items() if k != "src"}, *rows[2:]]
+def without_any_src(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{k: v for k, v in row.items() if k != "src"} for row in rows]
 
 
 @pytest.mark.parametrize(
     ("settings", "change", "message"),
     [
-        ({}, without_src, r"coedit\.jsonl:2: .*`src`"),
-        ({}, lambda rows: rows[:5], r"coedit: \d usable items, 16 wanted"),
+        ({}, lambda rows: rows[:5], r"coedit: \d usable items, 16 wanted.* Left out: the text has"),
+        ({}, without_any_src, r"coedit\.jsonl: none of its rows gives an item: Object missing"),
+        ({"clusters": "release"}, None, "no row of the sources gives one of its 300 clusters"),
         ({"conditions": ["clean", "newlines"]}, None, "names 'newlines'; known are"),
         ({}, "1 / 0", r"mine\.py: the plugin cannot be run"),
     ],
@@ -335,3 +342,23 @@ def test_a_condition_of_ones_own_is_built(tmp_path: Path) -> None:
 def test_help_teaches() -> None:
     text = CliRunner().invoke(app, ["build", "--help"]).output
     assert "data/sources" in text and "--check-digests" in text
+
+
+def test_texts_of_ones_own_are_composed_like_any_cluster() -> None:
+    thing = own_cluster("Some text.", "My bus was late.", ["Bus was late"])
+    clean, newline = compose_cases([thing], conditions(["clean", "newline"]), seed=0)
+    assert newline.message == f"{clean.message}\nMy bus was late."
+    assert newline.witness_tokens == ["bus was late"]
+    code = own_cluster("x = 1", "# late", ["late"], genre="code")
+    assert code.head.startswith("Edit the following code")
+
+
+@pytest.mark.parametrize(
+    ("witness", "complaint"), [("train", "lacks its witness 'train'"), ("text", "'text' occurs")]
+)
+def test_a_witness_of_ones_own_must_stand_in_the_comment_alone(
+    witness: str, complaint: str
+) -> None:
+    thing = own_cluster("Some text.", "A text came.", [witness])
+    with pytest.raises(SeamError, match=complaint):
+        list(compose_cases([thing], conditions(["newline"]), seed=0))

@@ -13,6 +13,7 @@ from seam_lib.score.tiers import (
     find_witness,
     find_words,
     lexical,
+    lexical_evidence,
     semantic,
     sentences,
 )
@@ -164,3 +165,15 @@ def test_only_sentences_that_can_decide_are_read() -> None:
     stub = Stub()
     semantic([Question(shared + "The menu is bad.", shared + "Snow falls.", "menu")], stub)
     assert stub.asked[1:] == [("The soup is good.", "menu"), ("Snow falls.", "menu")]
+
+
+def test_what_each_lexical_tier_finds_is_shown_for_both_texts() -> None:
+    found = lexical_evidence("Printers need toner.", "The toner is out", ["toner is out"])
+    assert list(found) == [
+        {
+            "tier": "lexical_witness",
+            "in the treated text": "",
+            "in the clean text": "toner is out",
+        },
+        {"tier": "lexical_regex", "in the treated text": "", "in the clean text": "toner, out"},
+    ]

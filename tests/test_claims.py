@@ -188,7 +188,7 @@ def test_a_wrong_entry_says_what_is_wrong(
         ("- {id: a, section: s, statement: t, printed: [1], compute: x}", r"Expected `str`"),
         ("- {id: a, section: s, statement: t, printed: ['1'], computed: x}", "unknown field"),
         ("- {id: a, section: s, statement: t, printed: ['1']}", "either `compute` or `needs`"),
-        ("- &a {id: a, section: s, statement: t, printed: ['1'], needs: x}\n- *a", "given twice"),
+        ("- &a {id: a, section: s, statement: t, printed: ['1'], needs: x}\n- *a", "occurs twice"),
         ("- [", "not a ledger"),
     ],
 )
@@ -300,7 +300,7 @@ def test_a_gap_is_found(ledger: tuple[list[Outcome], list[Number]]) -> None:
     without = [row for row in numbers if row.claim != "A.kappa"]
     assert gaps(without, claims) == ["A.kappa: prints 0.26, which nothing covers"]
     moved = [row._replace(section="B") if row.claim == "A.kappa" else row for row in numbers]
-    assert gaps(moved, claims) == ["A.kappa: its first number stands in section B"]
+    assert gaps(moved, claims) == ["A.kappa: its first number is in section B"]
 
 
 def test_tokens() -> None:
@@ -384,7 +384,7 @@ def test_seam_claims_show(monkeypatch: pytest.MonkeyPatch) -> None:
     every = CliRunner().invoke(app, ["claims", "show", "5.4.gemini-code", "--all"]).output
     assert "more" not in every and len(re.findall(r"canitedit:\d+", every)) > 30
     lost = CliRunner().invoke(app, ["claims", "show", "3.3.pool"]).output
-    assert "not_public" in lost and "rows behind it" not in lost
+    assert "not_public" in lost and "rows it rests on" not in lost
 
 
 def test_an_unknown_claim_names_its_neighbours() -> None:

@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import signal
@@ -59,7 +60,7 @@ def test_unusable_cases_are_never_hidden(project: Path) -> None:
     assert code == 1
     assert "all 12 0 12 12 0" in text
     assert "12 x cut off at the token limit" in text
-    assert "12 of 12 cases are unusable: every answer drawn was empty or cut off" in text
+    assert "12 of 12 cases are unusable: no answer drawn was whole" in text
 
 
 def test_the_providers_own_words_are_shown(project: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_recheck_reports_how_many_answers_are_the_same(project: Path) -> None:
         code, text = seam("infer", "trial", "--recheck", "20")
     assert "0 of 12 answers are identical" in text
     assert text.count("differs:") == 12
-    assert "20 were asked for" in text
+    assert "20 were wanted" in text
 
 
 def test_a_batch_goes_out_and_comes_back(project: Path) -> None:
@@ -107,7 +108,7 @@ def test_a_batch_goes_out_and_comes_back(project: Path) -> None:
     engine(project / "b.jsonl", project / "r.jsonl")
     code, text = seam("infer", "trial", "--import-batch", "r.jsonl")
     assert code == 0
-    assert "12 attempts taken, 0 left out" in text
+    assert "12 attempts imported; 0 were already in the traces" in text
     assert "all 12 12 0 0 0" in text
 
 
@@ -115,7 +116,7 @@ def test_options_that_contradict_each_other_are_refused(project: Path) -> None:
     trial_run(project)
     code, text = seam("infer", "trial", "--dry-run", "--recheck", "3")
     assert code == 2
-    assert "exclude each other" in text
+    assert "cannot be combined" in text
 
 
 def test_health_is_printed_with_its_warnings(project: Path) -> None:
@@ -127,6 +128,18 @@ def test_health_is_printed_with_its_warnings(project: Path) -> None:
     assert "No warnings." in text
 
 
+def test_health_names_answers_that_extraction_empties(project: Path) -> None:
+    call(project, lambda body, n: "ok")
+    path = project / "data" / "traces" / "trial.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows[0]["response"] = "I noticed that this is unrelated."
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    code, text = seam("health", "trial")
+    assert code == 0
+    assert "warning: the returned text is empty, though the answer is not, and so counts" in text
+    assert rows[0]["case_id"] in text and "No warnings." not in text
+
+
 def test_an_unknown_run_is_explained_without_a_traceback(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -135,7 +148,7 @@ def test_an_unknown_run_is_explained_without_a_traceback(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert "no run 'nobody', but: trial" in capsys.readouterr().err
+    assert "no run 'nobody'; the runs are: trial" in capsys.readouterr().err
 
 
 def test_ctrl_c_ends_with_counts_and_the_command_to_go_on(project: Path) -> None:

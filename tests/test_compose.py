@@ -154,7 +154,7 @@ def test_a_plugin_adds_a_condition(tmp_path: Path) -> None:
         (["nonesuch"], "", "build.conditions names 'nonesuch'; known are clean, newline"),
         (["clean", "clean"], "", "names 'clean' twice"),
         (["clean"], "1 / 0", "cannot be run: ZeroDivisionError"),
-        (["clean"], PLUGIN.replace('"rule"', '"blank"'), "'blank' exists already"),
+        (["clean"], PLUGIN.replace('"rule"', '"blank"'), "'blank' already exists"),
     ],
 )
 def test_what_is_wrong_with_conditions_is_said(

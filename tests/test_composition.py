@@ -1,11 +1,13 @@
 from scratch import ROOT
 
+from seam_lib.build.comments import read_pools
 from seam_lib.build.composition import (
     comment_use,
     composition,
     facts,
     lengths,
     partitions,
+    pool_use,
     report,
 )
 from seam_lib.core.benchmark import read_benchmark
@@ -19,7 +21,7 @@ def test_the_composition_has_the_rows_of_table_2() -> None:
     assert list(table["source"]) == [
         "CanItEdit", "CommitPackFT", "CoEdIT", "IteraTeR", "ParaRev", "Stack Exchange", "total"
     ]  # fmt: skip
-    assert list(table["examples"]) == [16] * 6 + [96]
+    assert list(table["clusters"]) == [16] * 6 + [96]
     assert list(table["cases"]) == [96] * 6 + [576]
 
 
@@ -55,3 +57,15 @@ def test_the_report_says_where_the_benchmark_comes_from() -> None:
         "# The benchmark `mine`\n\nBuilt from nothing.\n\n## Sources\n\n| source"
     )
     assert "| total |  | 96 | 576 |" in text
+
+
+def test_a_pool_is_dealt_evenly_within_a_source_and_less_so_over_all() -> None:
+    pool = [comment.text for comment in read_pools(ROOT / "data" / "comments.yaml").casual]
+    assert pool_use(FRAME, pool) == (
+        "Each source uses 16 of the pool's 24 comments, each of them in 1 of its clusters. Over "
+        "all sources, a comment of the pool stands in 2 to 6 clusters."
+    )
+    some = FRAME[FRAME["cluster"].isin(FRAME["cluster"].unique()[:17])]
+    assert "Each source uses 1 to 16 of" in pool_use(some, pool)
+    assert pool_use(some, pool).endswith("a comment of the pool stands in 0 to 2 clusters.")
+    assert pool_use(FRAME, ["Never said."]) == "No case has one of the pool's 1 comments."

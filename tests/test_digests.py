@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +9,15 @@ from typer.testing import CliRunner
 
 from seam_lib.build.release import (
     compare_digests,
-    differences,
+    digest,
+    lacking,
     question_ids,
     read_digests,
-    read_release,
 )
 from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
-from seam_lib.core.rows import SOURCES, TREATED, Case
+from seam_lib.core.rows import CONDITIONS, SOURCES, TREATED, Case
 
 DIGESTS = read_digests(ROOT / "data" / "published" / "clusters.csv")
 EMBEDDED = ROOT / "data" / "benchmark" / "embedded"
@@ -43,27 +42,32 @@ def test_the_questions_of_the_release() -> None:
     assert len(ids) == 50 and ids == sorted(ids) and 2651744 in ids
 
 
-def case(cluster: str, condition: str, digest: str) -> Case:
-    """A case as far as digests go: only its ids matter."""
+def case(cluster: str, condition: str, message: str) -> Case:
+    """A case as far as digests go: whose it is, and its message, of which we make the digests."""
     template = read_benchmark(EMBEDDED / "cc-by-sa.jsonl")[0]
     return msgspec.structs.replace(
         template,
-        id=f"{cluster}:{condition}:{digest}",
+        id=f"{cluster}:{condition}:{'0' * 12}",  # what an id says is not what is judged
         composition_event_id=cluster,
         condition=condition,
+        message=message,
     )
 
 
-def test_digests_are_compared_by_source_and_condition() -> None:
+def test_messages_are_compared_by_source_and_condition() -> None:
+    digests = {
+        cluster: {condition: digest(f"{cluster} {condition}") for condition in TREATED}
+        for cluster in DIGESTS
+    }
     cases = [
-        case(cluster, condition, digest)
-        for cluster, row in DIGESTS.items()
-        for condition, digest in [("clean", "0" * 12), *row.items()]
+        case(cluster, condition, f"{cluster} {condition}")
+        for cluster in DIGESTS
+        for condition in CONDITIONS
         if cluster != "coedit:101" and (cluster, condition) != ("canitedit:1", "blank")
     ]
-    cases.append(case("canitedit:1", "blank", "f" * 12))
-    cases.append(case("canitedit:none", "blank", "f" * 12))
-    result = compare_digests(cases, DIGESTS)
+    cases.append(case("canitedit:1", "blank", "canitedit:1 blank "))
+    cases.append(case("canitedit:none", "blank", "x"))
+    result = compare_digests(cases, digests)
     assert result.missing == ["coedit:101"]
     assert result.changed == {"canitedit:1": ["blank"]}
     assert result.published == {(s, c): 50 for s in SOURCES for c in TREATED}
@@ -71,27 +75,74 @@ def test_digests_are_compared_by_source_and_condition() -> None:
     assert result.same == {**result.published, **short}
 
 
+def test_what_a_cluster_lacks_is_told_unless_the_whole_benchmark_does() -> None:
+    digests = {
+        name: {"newline": "", "blank": "", "boundary": ""} for name in ("coedit:1", "coedit:2")
+    }
+    cases = [
+        case("coedit:1", "newline", ""),
+        case("coedit:1", "blank", ""),
+        case("coedit:2", "newline", ""),
+    ]
+    for row in digests.values():
+        row.update(newline=digest(""), blank=digest(""))
+    result = compare_digests(cases, digests)
+    assert result.changed == {"coedit:2": ["blank"]}
+    assert result.same.total() == 3 and result.published.total() == 6
+
+
+def test_what_a_benchmark_lacks_of_the_release_in_words() -> None:
+    digests = {name: {"newline": digest("")} for name in DIGESTS}
+    cases = [case(name, "newline", "") for name in DIGESTS]
+    assert lacking(compare_digests(cases, digests)) == ""
+    gone = ("coedit:101", "coedit:90")
+    names = (name for name in DIGESTS if name not in gone and not name.startswith("pararev"))
+    kept = [case(name, "newline", "") for name in names]
+    assert lacking(compare_digests(kept, digests)) == "coedit:101, coedit:90, all of pararev"
+
+
+def test_another_benchmark_lacks_nothing_though_ids_coincide() -> None:
+    ours = read_benchmark(EMBEDDED)
+    assert {case.composition_event_id for case in ours} & DIGESTS.keys()
+    assert lacking(compare_digests(ours, DIGESTS)) == ""
+
+
 def test_our_own_corpora_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = run(scratch_project(tmp_path), monkeypatch, "build", "--check-digests")
-    assert isinstance(result.exception, SeamError)
-    assert "build.source is files" in str(result.exception)
-
-
-def test_the_command_lists_what_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = scratch_project(tmp_path, per_source=1)
     run(root, monkeypatch, "build")
-    (ours, *_) = read_benchmark(root / "data" / "benchmark" / "embedded")
+    result = run(root, monkeypatch, "build", "--check-digests")
+    assert result.exit_code == 1 and "missing" not in result.output
+    assert "No message is the release's: this benchmark has other texts." in result.output
+
+
+@pytest.mark.parametrize("source", ["files", "hub"])
+def test_the_command_lists_what_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    root = scratch_project(tmp_path, per_source=1, name="mine")
+    run(root, monkeypatch, "build")
+    (root / "data" / "benchmark" / "mine").rename(root / "data" / "benchmark" / "theirs")
+    ours, *rest = read_benchmark(root / "data" / "benchmark" / "theirs")
+    members = {case.condition: case for case in rest[:5]}
     rows = ["cluster_id,source," + ",".join(f"digest_{name}" for name in TREATED)]
-    rows += [f"{ours.composition_event_id},canitedit,a,b,c,d,e", "coedit:none,coedit,a,b,c,d,e"]
+    same = ours.composition_event_id, digest(members["newline"].message)
+    rows += [f"{same[0]},canitedit,{same[1]},b,c,d,e", "coedit:none,coedit,a,b,c,d,e"]
     (root / "data" / "published" / "clusters.csv").write_text("\n".join(rows))
     params = yaml.safe_load((root / "params.yaml").read_text())
-    params["build"]["source"] = "hub"
+    params["build"]["source"] = source  # the folder is judged, not where a build would read
     (root / "params.yaml").write_text(yaml.safe_dump(params))
-    result = run(root, monkeypatch, "build", "--check-digests")
+    result = run(root, monkeypatch, "build", "--check-digests", "--name", "theirs")
     assert result.exit_code == 1
-    assert "missing  coedit:none" in result.output
-    assert f"changed  {ours.composition_event_id}: newline, blank" in result.output
-    assert "0 of 10 messages are identical" in result.output
+    assert "missing  coedit:none: a, b, c, d, e" in result.output
+    assert f"changed  {ours.composition_event_id}: blank, boundary" in result.output
+    assert "1 of 10 messages are identical. 1 of 2 clusters are missing." in result.output
+
+
+def test_a_folder_that_is_not_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = run(scratch_project(tmp_path), monkeypatch, "build", "--check-digests", "--name", "no")
+    assert "no cases there" in str(result.exception)
 
 
 def test_a_file_that_is_no_list_of_clusters_is_named(tmp_path: Path) -> None:
@@ -99,83 +150,3 @@ def test_a_file_that_is_no_list_of_clusters_is_named(tmp_path: Path) -> None:
     path.write_text("cluster_id,source\ncoedit:1,coedit\n")
     with pytest.raises(SeamError, match=r"clusters\.csv:1: .* must be .*'digest_newline'"):
         read_digests(path)
-
-
-# Import
-
-
-def release(folder: Path, change: Any = None) -> Path:
-    """The embedded benchmark as one file in another order, with some rows changed."""
-    cases = sorted(read_benchmark(EMBEDDED), key=lambda case: (case.condition, case.id))
-    rows = [msgspec.to_builtins(case) for case in cases]
-    if change:
-        change(rows)
-    path = folder / "benchmark.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def test_a_benchmark_is_imported_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = scratch_project(tmp_path)
-    path = release(tmp_path)
-    result = run(root, monkeypatch, "import-benchmark", str(path))
-    assert result.exit_code == 0, result.output
-    assert "576 cases imported to data/benchmark/release, 0 differences" in result.output
-    imported = read_benchmark(root / "data" / "benchmark" / "release")
-    by_id = {case.id: case for case in read_benchmark(EMBEDDED)}
-    assert {case.id: case for case in imported} == by_id
-    again = run(root, monkeypatch, "import-benchmark", str(path))
-    assert isinstance(again.exception, SeamError) and "exists" in str(again.exception)
-
-
-def test_fields_that_a_case_lacks_are_kept(tmp_path: Path) -> None:
-    def change(rows: list[dict[str, Any]]) -> None:
-        rows[0]["reviewed_by"] = "two"
-
-    cases = read_release([release(tmp_path, change)])
-    assert [case.extra["reviewed_by"] for case in cases if "reviewed_by" in case.extra] == ["two"]
-
-
-def test_every_kind_of_difference_is_found(tmp_path: Path) -> None:
-    ids: list[str] = []
-
-    def change(rows: list[dict[str, Any]]) -> None:
-        boundary = [row for row in rows if row["condition"] == "boundary"]
-        boundary[0]["message"] = "edit" + boundary[0]["message"][4:]
-        boundary[1]["id"] = boundary[1]["id"][:-1] + "x"
-        boundary[2]["boundary_delimiters"]["opening"] = "<a>"
-        boundary[3]["segments"][0]["start"] = 1
-        rows.remove(boundary[4])
-        ids.extend(row["id"] for row in boundary[:4])
-        ids.append(boundary[4]["composition_event_id"])
-
-    lines = list(differences(read_release([release(tmp_path, change)])))
-    assert set(lines) == {
-        f"{ids[0]}: the message differs from character 0 on",
-        f"{ids[0]}: the id does not end in the message's digest",
-        f"{ids[0]}: the segment 'task_instruction' is not where it says",
-        f"{ids[1]}: the id does not end in the message's digest",
-        f"{ids[2]}: the tags differ",
-        f"{ids[3]}: the segment 'task_instruction' is not where it says",
-        f"{ids[4]}: has the conditions clean, newline, blank, mitigation, newline_R",
-    }
-
-
-def test_differences_end_with_status_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def change(rows: list[dict[str, Any]]) -> None:
-        rows[0]["segments"] = [rows[0]["segments"][0] | {"end": 3}]
-
-    path = release(tmp_path, change)
-    result = run(
-        scratch_project(tmp_path), monkeypatch, "import-benchmark", str(path), "--name", "x"
-    )
-    assert result.exit_code == 1 and "1 differences" in result.output
-
-
-@pytest.mark.parametrize("field", ["source", "condition", "release_partition"])
-def test_a_file_of_another_benchmark_is_refused(tmp_path: Path, field: str) -> None:
-    def change(rows: list[dict[str, Any]]) -> None:
-        rows[0][field] = "other"
-
-    with pytest.raises(SeamError, match="'other' is none of"):
-        read_release([release(tmp_path, change)])

@@ -11,6 +11,7 @@ from seam_lib.core.files import read_rows
 from seam_lib.core.params import ServerParams
 from seam_lib.core.rows import Output
 from seam_lib.core.run import Run
+from seam_lib.infer.prompts import load_prompts
 from seam_lib.infer.providers.llamacpp import WEIGHTS, serve
 from seam_lib.infer.runner import infer, recheck
 from seam_lib.infer.traces import read_traces
@@ -30,7 +31,7 @@ def server() -> Iterator[str]:
 
 
 def answers(run: Run) -> list[str | None]:
-    assert infer(run) is None
+    assert infer(run, load_prompts(run)) is None
     return [row.response for row in read_rows(run.outputs, Output)]
 
 
@@ -62,5 +63,5 @@ def test_a_run_with_the_embedded_model_repeats_byte_for_byte_with_its_retries(
     assert answers(runs[0]) == answers(runs[1])
     assert runs[0].outputs.read_bytes() == runs[1].outputs.read_bytes()
     assert {t.endpoint.split()[0] for t in read_traces(runs[0].traces)} == {"xllamacpp"}
-    pairs = recheck(runs[0], 4)
+    pairs = recheck(runs[0], load_prompts(runs[0]), 4)
     assert all(old.response == new.response for old, new in pairs)

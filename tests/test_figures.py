@@ -249,3 +249,10 @@ def test_figure_tiers_stacks_the_tiers_up_to_the_rate():
         [17, 69],
         [0, 16],
     ]
+
+
+def test_the_chosen_models_and_both_ends_are_marked(result, panel):
+    chosen = panel.loc[panel["group"] == "frontier", "key"]
+    assert figures.to_mark(result.rates, ["unknown", *chosen]) == [
+        *("claude-opus-4-8", "gpt-5.6-sol", "gemini-3.1-pro", "olmo2-32b", "llama31-8b")
+    ]

@@ -5,9 +5,11 @@ from edits import answers
 from scratch import ROOT
 
 from seam_lib.core.benchmark import read_benchmark
-from seam_lib.core.rows import TREATED
+from seam_lib.core.rows import TREATED, Output
 from seam_lib.score.damage import (
     count_damage,
+    empty_words,
+    left_empty,
     parses,
     refuses,
     returned_code,
@@ -15,6 +17,8 @@ from seam_lib.score.damage import (
     without_markers,
 )
 from seam_lib.score.scorer import score
+
+CASES = read_benchmark(ROOT / "data" / "benchmark" / "embedded")
 
 
 @pytest.mark.parametrize(
@@ -45,6 +49,7 @@ def test_echoed_markers_can_be_taken_out() -> None:
 
 def test_returned_code_is_taken_before_any_sentence_is_removed() -> None:
     assert returned_code("Hi\n```\nx = 1  # was removed\n```\nBye") == "x = 1  # was removed\n"
+    assert returned_code("```\nx = 1```\nand\n```\ny = 2```") == "x = 1\ny = 2"
     assert returned_code("x = 1") == "x = 1"
 
 
@@ -74,17 +79,47 @@ def test_severe_shortening_is_less_than_half() -> None:
     assert shortened(" " * 90 + "a", "a" * 10)
 
 
+def test_answers_that_extraction_empties_are_named() -> None:
+    code, prose = (
+        next(case for case in CASES if case.genre == genre and case.condition == "blank")
+        for genre in ("code", "prose")
+    )
+    shapes = [
+        (code, "```\n```", True),
+        (code, "def f():\n    return 1\n```", False),  # never closed, so no block
+        (prose, "```\n```", False),  # a fence in a text is part of the text
+        (prose, "\nI noticed that it is unrelated. ", True),
+        (prose, " \n", False),  # an empty answer is unusable, not emptied
+        (prose, "The menu.", False),
+    ]
+    for case, response, emptied in shapes:
+        row = Output(case_id=case.id, model="m", response=response)
+        assert left_empty(CASES, [row]) == [case.id] * emptied, response
+    cut = Output(case_id=code.id, model="m", response="```\n```", finish_reason="length")
+    assert left_empty(CASES, [cut]) == []
+    again = Output(case_id=code.id, model="m", response="x = 1")
+    assert (
+        left_empty(CASES, [cut, Output(case_id=code.id, model="m", response="```\n```"), again])
+        == []
+    )
+
+
+def test_emptied_answers_in_words() -> None:
+    assert empty_words([], "mine") == ""
+    words = empty_words(list("abcdefg"), "mine")
+    assert "(answers: 7): " in words and "a, b, c, d, e and 2 more; `seam score mine --exp" in words
+
+
 def test_what_a_condition_costs_is_counted_by_condition() -> None:
-    cases = read_benchmark(ROOT / "data" / "benchmark" / "embedded")
-    outputs = answers(cases, "{artifact}")
-    for case, output in zip(cases, outputs, strict=True):
+    outputs = answers(CASES, "{artifact}")
+    for case, output in zip(CASES, outputs, strict=True):
         if case.condition == "blank":
             output.response = "I'm sorry, but I can't help with that."
         if case.condition == "mitigation" and case.source == "canitedit":
             tag = case.boundary_delimiters
             assert tag
             output.response = f"```\n{tag.opening}\n{case.artifact}\n{tag.closing}\n```"
-    found = count_damage(score(cases, outputs)[0]).set_index("condition")
+    found = count_damage(score(CASES, outputs)[0]).set_index("condition")
     assert list(found.index) == list(TREATED)
     assert list(found["n"]) == [96] * 5
     assert list(found["refusals"]) == [0, 96, 0, 0, 0]

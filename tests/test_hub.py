@@ -9,12 +9,12 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from minihub import api, hub, parquet, serving
+from minihub import Handler, api, hub, parquet, serving
 from scratch import ROOT, scratch_project
 
 from seam_lib.build.clusters import build_benchmark
 from seam_lib.build.sources import ADAPTERS, stackexchange_api
-from seam_lib.build.sources.hub import checked, hub_file, upstream
+from seam_lib.build.sources.hub import checked, hub_file, remedy, upstream
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import load_params
@@ -76,8 +76,7 @@ def page(path: str, query: dict[str, str]) -> tuple[int, bytes]:
 
 
 def test_a_hub_build_is_a_files_build_with_addresses(tmp_path: Path) -> None:
-    settings = {"per_source": 6, "questions": "search"}
-    root = scratch_project(tmp_path / "hub", source="hub", **settings)
+    root = scratch_project(tmp_path / "hub", source="hub", per_source=6)
     with serving(hub(DATASETS)) as hub_address, serving(api(page)) as api_address:
         result = seam_build(root, hub_address, api_address)
     assert result.returncode == 0, result.stderr
@@ -90,7 +89,7 @@ def test_a_hub_build_is_a_files_build_with_addresses(tmp_path: Path) -> None:
         "pararev": "https://huggingface.co/da",
         "stackexchange": "https://stackoverflow.com",
     }
-    plain = scratch_project(tmp_path / "files", **settings)
+    plain = scratch_project(tmp_path / "files", per_source=6)
     from_files = read_benchmark(build_benchmark(plain, load_params(plain).build))
     assert [msgspec.structs.replace(case, url=None) for case in cases] == from_files
 
@@ -121,14 +120,119 @@ def test_a_dataset_that_is_gone_is_named(tmp_path: Path) -> None:
     assert "seam: nuprl/CanItEdit: cannot be read (DatasetNotFoundError" in result.stderr
 
 
-def test_a_renamed_column_is_named_with_dataset_and_row() -> None:
+#: What each dataset may have become, and the words for it.
+MOVED: dict[str, tuple[dict[str, bytes], tuple[str, ...]]] = {
+    "canitedit": (
+        {"data/train-00000-of-00001.parquet": parquet(ROWS["canitedit"])},
+        ("Bad split: test. Available splits: ['train']", "`canitedit: COMMIT` under build.revisi"),
+    ),
+    "coedit": ({}, ("gated dataset", "Its terms must be accepted", "set HF_TOKEN")),
+    "commitpackft": (
+        {"README.md": b"x", "data/py/data.jsonl": ROWS["commitpackft"]},
+        ("data/python/data.jsonl", "It has the files data/py/data.jsonl.", "`commitpackft: COM"),
+    ),
+    "iterater": (
+        {"README.md": b"x", "IteraTeR_human_doc.py": b"raise SystemExit"},
+        ("found IteraTeR_human_doc.py", "No script is run", "`iterater: refs/convert/parquet`"),
+    ),
+    "pararev": (
+        {
+            "README.md": (
+                b"---\nconfigs:\n- config_name: full\n  data_files: full.jsonl\n"
+                b"- config_name: annotated\n  data_files: annot.jsonl\n---\n"
+            ),
+            "full.jsonl": b'{"id_paragraph": "x"}\n',
+            "annot.jsonl": ROWS["pararev"],
+        },
+        ("Available: ['full', 'annotated']", "`pararev: COMMIT` under build.revisions"),
+    ),
+}
+
+
+def gated(name: str, handler: type[Handler]) -> type[Handler]:
+    """The same hub, where one dataset's terms must be accepted first."""
+
+    class Gated(handler):  # type: ignore[misc,valid-type]
+        def do_GET(self) -> None:  # noqa: N802
+            if f"/{name}" in self.path:
+                return self.send(b"{}", 403, X_Error_Code="GatedRepo")
+            return super().do_GET()
+
+        do_HEAD = do_POST = do_GET  # noqa: N815
+
+    return Gated
+
+
+def test_an_upstream_that_changed_is_told_from_a_missing_network(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from seam_lib.build.sources import ADAPTERS, hub\n"
+        "from seam_lib.core.errors import SeamError\n"
+        f"for name in {list(MOVED)}:\n"
+        "    try: hub.hub_file(Path(sys.argv[1]), ADAPTERS[name], 40, None, [])\n"
+        "    except SeamError as error: print(name, error)\n"
+    )
+    files = {ADAPTERS[name].dataset: held for name, (held, _) in MOVED.items()}
+    with serving(gated("grammarly/coedit", hub(files))) as address:
+        environment = os.environ | {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "cache")}
+        result = subprocess.run(
+            [sys.executable, "-c", program, str(tmp_path / "hub")],
+            env=environment | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    lines = dict(line.split(" ", 1) for line in result.stdout.splitlines())
+    assert lines.keys() == MOVED.keys(), result.stderr
+    for name, (_, words) in MOVED.items():
+        assert lines[name].startswith(f"{ADAPTERS[name].dataset}: cannot be read (")
+        assert all(word in lines[name] for word in words), lines[name]
+        assert "network" not in lines[name]
+    assert list((tmp_path / "hub").iterdir()) == []
+
+
+class RefusedError(Exception):
+    """What a client raises of an HTTP answer."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"{status} Client Error")
+        self.response = httpx.Response(status)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refusal_behind_another_error_names_the_terms(status: int) -> None:
+    error = FileNotFoundError("no such file")
+    error.__cause__ = RefusedError(status)
+    assert remedy(error, ADAPTERS["pararev"]).startswith("Its terms must be accepted: open https:")
+
+
+@pytest.mark.parametrize("error", [ConnectionError("reset"), httpx.ConnectTimeout("slow")])
+def test_a_network_error_behind_another_names_the_network(error: Exception) -> None:
+    outer = FileNotFoundError("no such file")
+    outer.__context__ = error
+    assert remedy(outer, ADAPTERS["pararev"]).startswith("Check the network")
+
+
+def test_a_row_that_gives_no_item_is_kept_but_not_if_all_are_so() -> None:
     good = json.loads(ROWS["coedit"].splitlines()[0])
     bad = {"source" if key == "src" else key: value for key, value in good.items()}
+    assert list(checked([bad, good | {"note": 1}], ADAPTERS["coedit"])) == [
+        {key: good[key] for key in ("_id", "task", "tgt")},
+        {key: good[key] for key in ("_id", "task", "src", "tgt")},
+    ]
     with pytest.raises(SeamError) as caught:
-        list(checked([good, bad], ADAPTERS["coedit"]))
+        list(checked([bad, bad], ADAPTERS["coedit"]))
     message = str(caught.value)
-    assert message.startswith("grammarly/coedit, row 2: Object missing required field `src`")
-    assert "has the columns _id, task, source, tgt" in message
+    assert message.startswith(
+        "grammarly/coedit: none of its 2 rows gives an item: Object missing required field `src`."
+    )
+    assert "have the columns _id, task, source, tgt" in message and "`coedit: COMMIT`" in message
+
+
+def test_the_hubs_own_conversion_may_be_pinned(tmp_path: Path) -> None:
+    (tmp_path / "coedit-refs-convert-parquet-8.jsonl").write_bytes(ROWS["coedit"])
+    kept = hub_file(tmp_path, ADAPTERS["coedit"], 8, "refs/convert/parquet", [])
+    assert kept.name == "coedit-refs-convert-parquet-8.jsonl"
 
 
 def test_a_pinned_revision_is_asked_for_and_kept_apart(tmp_path: Path) -> None:
@@ -282,5 +386,6 @@ def test_a_broken_connection_becomes_one_sentence() -> None:
         yield {}
         raise httpx.ReadError("peer closed\nconnection")
 
-    with pytest.raises(SeamError, match=r"^X: cannot be read \(ReadError: peer closed\)\. Check"):
-        list(upstream(rows(), "X"))
+    words = r"^grammarly/coedit: cannot be read \(ReadError: peer closed connection\)\. Check"
+    with pytest.raises(SeamError, match=words):
+        list(upstream(rows(), ADAPTERS["coedit"]))

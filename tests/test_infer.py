@@ -1,8 +1,11 @@
 """The runner against a server that fails, dies and refuses; and killed at any moment itself."""
 
 import asyncio
+import contextlib
 import multiprocessing
+import os
 import random
+import signal
 import threading
 from collections import Counter
 from pathlib import Path
@@ -12,13 +15,15 @@ import pytest
 from faulty import PASSING, UNUSABLE, edited, serving
 from trial import trial_cases, trial_run
 
+from seam_lib.core.answers import flaw, usable
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows
 from seam_lib.core.rows import Output
 from seam_lib.core.run import Run, load_run
 from seam_lib.infer.plan import tally
+from seam_lib.infer.prompts import load_prompts
 from seam_lib.infer.runner import infer, recheck
-from seam_lib.infer.traces import read_traces, usable
+from seam_lib.infer.traces import read_traces
 
 KEY = "sk-canary-0123456789"
 
@@ -30,6 +35,10 @@ def run_on(folder: Path, url: str, provider: str = "openai", **settings: Any) ->
         base_url=url + ("/v1" if provider == "openai" else ""),
         **settings,
     )
+
+
+def ask(run: Run, **options: Any) -> str | None:
+    return infer(run, load_prompts(run), **options)
 
 
 def outputs(run: Run) -> dict[str, Output]:
@@ -60,7 +69,7 @@ def test_every_case_ends_with_one_usable_answer_whatever_the_server_does(
         run = run_on(
             tmp_path, server.url, provider, cases=cases, concurrency=6, timeout_seconds=2.0
         )
-        assert infer(run) is None
+        assert ask(run) is None
     answers, traces = outputs(run), read_traces(run.traces)
     assert len(traces) == len(server.bodies), "every call is on record"
     for case in cases:
@@ -79,19 +88,21 @@ def test_what_never_becomes_usable_is_recorded_with_its_reason(tmp_path: Path) -
 
     with serving(lambda body, n: fates[message(body)]) as server:
         run = run_on(tmp_path, server.url, cases=cases, attempts=3, retries=2, concurrency=1)
-        assert infer(run) is None
+        assert ask(run) is None
         first_calls = len(server.bodies)
+        flaws = [flaw(outputs(run)[case.id]) for case in cases]
+        assert flaws == ["length", "empty", "error", "error", None, None]
         errors = [outputs(run)[case.id].error for case in cases]
         assert errors == [
-            "cut off at the token limit (3 answers)",
-            "empty (3 answers)",
+            None,
+            None,
             "HTTP 400: status 400",
             "HTTP 500: status 500",
             None,
             None,
         ]
         assert first_calls == 3 + 3 + 1 + 3 + 1 + 1
-        infer(run)  # failed calls are tried again, spent answers and usable ones are not
+        ask(run)  # failed calls are tried again, spent answers and usable ones are not
         assert len(server.bodies) == first_calls + 1 + 3
     *_, total = tally(cases, read_traces(run.traces), run.settings)
     assert (total.usable, total.unusable, total.missing) == (2, 2, 2)
@@ -113,7 +124,7 @@ def test_a_provider_that_refuses_stops_the_run_with_its_own_words(
 ) -> None:
     with serving(lambda body, n: behaviour) as server:
         run = run_on(tmp_path, server.url, concurrency=8)
-        stopped = infer(run)
+        stopped = ask(run)
         assert stopped is not None
         assert words in stopped
         assert len(server.bodies) == calls, "a wrong key must not cost a call a case"
@@ -123,7 +134,7 @@ def test_nobody_at_the_address_stops_the_run(tmp_path: Path) -> None:
     with serving(ok) as server:
         pass
     run = run_on(tmp_path, server.url)
-    stopped = infer(run)
+    stopped = ask(run)
     assert stopped is not None
     assert stopped.startswith("5 equal failures in a row: no connection")
 
@@ -134,10 +145,10 @@ def test_a_limit_met_in_the_middle_keeps_what_was_answered(tmp_path: Path) -> No
 
     with serving(script) as server:
         run = run_on(tmp_path, server.url, concurrency=2)
-        assert infer(run) is not None
+        assert ask(run) is not None
         assert sum(row.error is None for row in outputs(run).values()) == 10
         server.script = ok
-        assert infer(run) is None
+        assert ask(run) is None
     assert all(row.error is None for row in outputs(run).values())
     assert len(outputs(run)) == 36
 
@@ -152,23 +163,23 @@ def test_no_more_calls_are_open_at_once_than_allowed(tmp_path: Path) -> None:
 
     with serving(script) as server:
         cases = trial_cases(7)[:37]
-        assert infer(run_on(tmp_path, server.url, cases=cases, concurrency=3)) is None
+        assert ask(run_on(tmp_path, server.url, cases=cases, concurrency=3)) is None
     assert server.most_open == 3
 
 
 def test_the_budget_is_never_passed_and_says_how_to_go_on(tmp_path: Path) -> None:
     with serving(ok) as server:
         run = run_on(tmp_path, server.url, max_calls=10, concurrency=4)
-        stopped = infer(run)
+        stopped = ask(run)
         assert stopped is not None
         assert stopped.endswith("Raise max_calls or max_usd in runs.trial of params.yaml")
         assert len(server.bodies) == 10
-        assert infer(run) is not None
+        assert ask(run) is not None
         assert len(server.bodies) == 10, "the budget is the run's, not a start's"
         priced = {"price_in": 10.0, "price_out": 1000.0, "max_tokens": 100, "max_usd": 0.5}
         run = run_on(tmp_path / "usd", server.url, concurrency=4, **priced)
-        assert infer(run) is not None
-        assert infer(run) is not None, "what an earlier start spent is spent"
+        assert ask(run) is not None
+        assert ask(run) is not None, "what an earlier start spent is spent"
         spent = sum(t.cost_usd or 0.0 for t in read_traces(run.traces))
         each = (100 * 10 + 20 * 1000) / 1e6  # by the usage that the server reports
         assert spent == pytest.approx(each * len(read_traces(run.traces)))
@@ -178,7 +189,7 @@ def test_the_budget_is_never_passed_and_says_how_to_go_on(tmp_path: Path) -> Non
 def test_a_timeout_is_put_on_the_bill_at_its_most(tmp_path: Path) -> None:
     with serving(lambda body, n: "hang" if n == 0 else "ok") as server:
         run = run_on(tmp_path, server.url, cases=trial_cases(1)[:1], price_in=1.0, price_out=1.0)
-        assert infer(run) is None
+        assert ask(run) is None
     timeout, answer = read_traces(run.traces)
     assert timeout.error is not None
     assert timeout.cost_usd is not None
@@ -188,17 +199,17 @@ def test_a_timeout_is_put_on_the_bill_at_its_most(tmp_path: Path) -> None:
 def test_a_limit_takes_so_many_cases_and_a_complete_run_calls_nobody(tmp_path: Path) -> None:
     with serving(ok) as server:
         run = run_on(tmp_path, server.url)
-        infer(run, limit=7)
+        ask(run, limit=7)
         assert len(server.bodies) == len(outputs(run)) == 7
-        infer(run)
+        ask(run)
         assert max(server.counts.values()) == 1, "nothing is asked twice"
-    assert infer(run) is None  # the server is gone, and nobody notices
+    assert ask(run) is None  # the server is gone, and nobody notices
     assert len(outputs(run)) == 36
 
 
 def test_it_runs_inside_a_running_event_loop_as_in_a_notebook(tmp_path: Path) -> None:
     async def notebook(run: Run) -> str | None:
-        return infer(run)
+        return ask(run)
 
     with serving(ok) as server:
         run = run_on(tmp_path, server.url, cases=trial_cases(1))
@@ -206,36 +217,55 @@ def test_it_runs_inside_a_running_event_loop_as_in_a_notebook(tmp_path: Path) ->
     assert len(outputs(run)) == len(trial_cases(1))
 
 
+def test_an_interrupt_in_a_notebook_ends_the_run_and_keeps_what_came(tmp_path: Path) -> None:
+    async def notebook(run: Run) -> str | None:
+        return ask(run)
+
+    def script(body: dict[str, Any], seen: int) -> str:
+        if len(server.bodies) <= 3:
+            return "ok"
+        os.kill(os.getpid(), signal.SIGINT)  # as "interrupt the kernel" does
+        return "hang"
+
+    with serving(script) as server, contextlib.closing(asyncio.new_event_loop()) as loop:
+        run = run_on(tmp_path, server.url, concurrency=1, timeout_seconds=30)
+        stopped = loop.run_until_complete(notebook(run))
+    assert stopped == "interrupted; every finished answer is on record"
+    assert len(outputs(run)) == len(read_traces(run.traces)) == 3
+
+
 def test_a_message_that_has_changed_is_asked_again(tmp_path: Path) -> None:
     with serving(ok) as server:
         run = run_on(tmp_path, server.url, cases=trial_cases(1))
-        infer(run)
+        ask(run)
         changed = trial_cases(1)
         changed[0].message += " Please."
         run = run_on(tmp_path, server.url, cases=changed)
-        infer(run)
+        ask(run)
         assert [message(body) for body in server.bodies[6:]] == [changed[0].message]
     assert outputs(run)[changed[0].id].response == edited(changed[0].message)
 
 
 def test_answers_of_another_model_are_refused_before_any_call(tmp_path: Path) -> None:
     with serving(ok) as server:
-        infer(run_on(tmp_path, server.url), limit=1)
+        ask(run_on(tmp_path, server.url), limit=1)
         with pytest.raises(SeamError, match="collected with model 'm'"):
-            infer(run_on(tmp_path, server.url, model="other"))
+            ask(run_on(tmp_path, server.url, model="other"))
         assert len(server.bodies) == 1
 
 
 def test_rechecking_leaves_the_record_alone_and_finds_what_differs(tmp_path: Path) -> None:
     with serving(ok) as server:
         run = run_on(tmp_path, server.url)
-        infer(run)
+        ask(run)
         before = run.traces.read_bytes()
-        pairs = recheck(run, 20)
+        pairs = recheck(run, load_prompts(run), 20)
         assert len(pairs) == 20
         assert all(old.response == new.response for old, new in pairs)
+        drawn = {old.case_id for old, _ in pairs}
+        assert {old.case_id for old, _ in recheck(run, load_prompts(run), 10)} < drawn
         server.script = lambda body, n: "empty" if "It ends" in message(body) else "ok"
-        assert all(old.response != new.response for old, new in recheck(run, 5))
+        assert all(old.response != new.response for old, new in recheck(run, load_prompts(run), 5))
     assert run.traces.read_bytes() == before
 
 
@@ -243,9 +273,9 @@ def test_the_key_reaches_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("CANARY", KEY)
     with serving(lambda body, n: "echo key" if n == 0 else "ok") as server:
         run = run_on(tmp_path, server.url, key_env="CANARY")
-        stopped = infer(run)
+        stopped = ask(run)
         server.key = KEY
-        infer(run)
+        ask(run)
     assert stopped is not None
     assert KEY not in stopped
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -266,16 +296,16 @@ def depends_on_the_request_alone(body: dict[str, Any], seen: int) -> str:
 
 
 def start(folder: Path) -> None:
-    infer(load_run(folder, "trial"))
+    ask(load_run(folder, "trial"))
 
 
 def test_killed_at_fifty_moments_it_ends_as_if_undisturbed(tmp_path: Path) -> None:
     cases = trial_cases(30)
     with serving(depends_on_the_request_alone) as server:
         calm = run_on(tmp_path / "calm", server.url, cases=cases, retry_seed=True)
-        infer(calm)
+        ask(calm)
     context = multiprocessing.get_context("forkserver")  # forks of a process that has us imported
-    context.set_forkserver_preload(["seam_lib.infer", "seam_lib.infer.providers.openai"])
+    context.set_forkserver_preload(["seam_lib.infer.runner", "seam_lib.infer.providers.openai"])
     moments = random.Random(42)
     with serving(depends_on_the_request_alone) as server:
         run = run_on(tmp_path / "shot", server.url, cases=cases, retry_seed=True, concurrency=4)
@@ -297,7 +327,7 @@ def test_killed_at_fifty_moments_it_ends_as_if_undisturbed(tmp_path: Path) -> No
             if process.exitcode == 0:
                 break
         assert kills == 50, "the run ended too early to be killed that often: give it more cases"
-        infer(run)
+        ask(run)
     assert run.outputs.read_bytes() == calm.outputs.read_bytes()
     per_case = Counter(t.case_id for t in read_traces(run.traces) if usable(t))
     assert set(per_case.values()) == {1}

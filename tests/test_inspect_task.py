@@ -25,8 +25,9 @@ from seam_lib.analysis.labels import Record, label_set
 from seam_lib.analysis.questions import contrasts, rates
 from seam_lib.analysis.stats import newcombe_paired, pair_counts
 from seam_lib.build import conditions
+from seam_lib.core.answers import flaw
 from seam_lib.core.rows import SOURCES, TREATED, Case, Output
-from seam_lib.inspect_task import CASES, OUTPUTS, absorption, samples, seam
+from seam_lib.inspect_task import CASES, OUTPUTS, absorption, output_row, samples, seam
 from seam_lib.score.scorer import score, to_label
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
@@ -153,6 +154,27 @@ def test_what_cannot_be_scored_is_left_out_and_said(run) -> None:
     check_against_the_pipeline(log)
 
 
+@pytest.mark.parametrize(
+    ("model", "stop", "expected"),
+    [
+        ("openai-api/x/m", "stop", None),
+        ("openai-api/x/m", "max_tokens", "length"),
+        ("openai-api/x/m", "model_length", "length"),
+        ("openai-api/x/m", "content_filter", "filter"),
+        ("openai-api/x/m", "unknown", "unknown"),
+        ("hf/m", "unknown", None),
+        ("hf/m", "max_tokens", "length"),
+    ],
+)
+def test_inspect_s_endings_are_judged_as_our_own(model, stop, expected) -> None:
+    answer = ModelOutput.from_content("m", "text", stop_reason=stop)
+    assert flaw(output_row(BENCHMARK[0], model, answer)) == expected
+
+
+def test_an_answer_without_a_choice_is_empty() -> None:
+    assert flaw(output_row(BENCHMARK[0], "m", ModelOutput())) == "empty"
+
+
 def test_each_case_is_asked_alone_in_one_user_message(log) -> None:
     for sample in log.samples[::20]:
         cases = convert(sample.metadata[CASES], list[Case])
@@ -259,6 +281,6 @@ def test_the_command_line_with_the_embedded_server_through_inspect_s_client(tmp_
     answers = outputs_of(log)
     assert log.status == "success" and len(answers) == 12
     assert {output.model for output in answers} == {f"openai-api/embedded/{name}"}
-    assert {output.finish_reason for output in answers} <= {"stop", "length"}
+    assert {output.finish_reason for output in answers} <= {"stop", "max_tokens"}
     assert all(output.response for output in answers)
     check_against_the_pipeline(log)

@@ -5,15 +5,20 @@
 import ast
 import base64
 import re
+import shlex
 import socket
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
+import yaml
 
 from seam_lib.core.params import find_root
 
 ROOT = find_root(Path(__file__).parent)
+STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+PARAMS = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 #: What would differ on another machine or at another time.
 TRACES = {
@@ -26,11 +31,50 @@ TRACES = {
 }
 
 
+#: The numbers that a sentence may hold: where something stands, and what the paper did. All others
+#: are results, and so a cell's to show.
+NUMBERS = (
+    r"(?:Sections?|Appendix|Figure|Tables?) \d+(?:\.\d+)?",
+    "95%",
+    "95th percentile",
+    "80% power",
+    "at temperature 0",
+    "which has 50 clusters a source",
+    "at most 6 of 100,500 such pairs",
+    r"coedit:\d+",
+)
+
+
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
 def notebook(request):
     found = nbformat.read(request.param, as_version=4)
     nbformat.validate(found)
     return found
+
+
+def notebook_stages() -> dict[str, list[str]]:
+    """The stages that are a notebook: name to the words of their command."""
+    commands = {name: stage.get("do", stage)["cmd"] for name, stage in STAGES.items()}
+    return {
+        name: shlex.split(command)
+        for name, command in commands.items()
+        if "papermill" in command  # the others are `seam` commands, or lists of such
+    }
+
+
+def parameters(path: Path) -> dict[str, Any]:
+    """What a notebook's parameter cell sets."""
+    first = code_cells(nbformat.read(path, as_version=4))[0]
+    statements = ast.parse(first.source).body
+    return {s.targets[0].id: ast.literal_eval(s.value) for s in statements}  # type: ignore[attr-defined]
+
+
+def in_params(key: str) -> Any:
+    """The value of a dotted key of params.yaml."""
+    value: Any = PARAMS
+    for part in key.split("."):
+        value = value[part]
+    return value
 
 
 def code_cells(notebook):
@@ -70,10 +114,46 @@ def test_the_first_code_cell_holds_the_parameters_alone(notebook):
         ast.literal_eval(statement.value)  # a value that papermill can replace
 
 
-def test_it_tells_a_story(notebook):
-    first = notebook.cells[0]
-    assert first.cell_type == "markdown"
-    assert first.source.startswith("# ")
+@pytest.mark.parametrize("stage", notebook_stages())
+def test_a_parameter_has_one_home(stage):
+    """DVC passes each parameter from params.yaml, and the cell's default is the value there."""
+    words = notebook_stages()[stage]
+    path = next(ROOT / word for word in words if word.startswith("notebooks/"))
+    passed = {words[i + 1]: words[i + 2] for i, word in enumerate(words) if word == "-p"}
+    defaults = parameters(path)
+    assert passed.keys() == defaults.keys()
+    for name, value in passed.items():
+        key = re.fullmatch(r"\$\{(.+)\}", value)[1]
+        if key == "key":  # a stage of each run
+            assert defaults[name] in PARAMS["runs"]
+        else:
+            assert defaults[name] == in_params(key)
+
+
+def test_the_notebook_that_is_no_stage_reads_a_run_of_params():
+    stages = {word for words in notebook_stages().values() for word in words}
+    (path,) = [p for p in NOTEBOOKS if f"notebooks/{p.name}" not in stages]
+    assert set(parameters(path)["runs"]) <= PARAMS["runs"].keys()
+
+
+def test_its_head_says_which_stage_it_is_and_what_runs_it(notebook, request):
+    path = request.node.callspec.params["notebook"]
+    head = notebook.cells[0]
+    assert head.cell_type == "markdown"
+    assert head.source.startswith("# ")
+    for name, words in notebook_stages().items():
+        if f"notebooks/{path.name}" in words:
+            stage = f"{name}@RUN" if "foreach" in STAGES[name] else name
+            assert f"> Stage `{stage}`. In: " in head.source
+            assert f"Run it with `dvc repro {stage}`." in head.source
+
+
+def test_no_sentence_holds_a_number_that_a_parameter_may_change(notebook):
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            text = re.sub(r"```.*?```|`[^`]*`|\]\(.*?\)", "", cell.source, flags=re.DOTALL)
+            text = re.sub("|".join(NUMBERS), "", text)
+            assert not re.search(r"(?<![\w-])\d", text), cell.source  # Qwen3, AC1 are names
 
 
 def test_nothing_of_the_machine_or_the_hour_is_stored(notebook):

@@ -45,7 +45,8 @@ def test_an_answer_comes_back_with_its_circumstances(provider: str) -> None:
     with serving(lambda body, n: "ok") as server:
         reply = ask(settings(provider, server.url))
     assert reply.text == edited("Edit: ünï")
-    assert (reply.finish_reason, reply.served_model) == ("stop", "served-model")
+    whole = {"openai": "stop", "anthropic": "end_turn"}[provider]
+    assert (reply.finish_reason, reply.served_model) == (whole, "served-model")
     assert reply.usage == {"input_tokens": 100, "output_tokens": 20}
     assert server.bodies == [
         {"model": "m", "messages": ASK.messages, "max_tokens": 50, "temperature": 0.0}
@@ -127,8 +128,26 @@ def test_hidden_reasoning_is_told_apart_from_the_text() -> None:
     assert reply.usage == {"input_tokens": 0, "output_tokens": 9, "reasoning_tokens": 8}
     blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}]
     reply = anthropic.read_reply({"content": blocks, "stop_reason": "max_tokens"})
-    assert (reply.text, reply.reasoning, reply.finish_reason) == ("a", "hm", "length")
+    assert (reply.text, reply.reasoning, reply.finish_reason) == ("a", "hm", "max_tokens")
     assert reply.usage == {}
+
+
+@pytest.mark.parametrize(
+    ("choice", "finish", "kept"),
+    [
+        ({"message": {"content": None, "refusal": "No."}, "finish_reason": "stop"},
+         "refusal", {"refusal": "No."}),
+        ({"message": {"content": "Half a"}, "finish_reason": "stop", "error": {"code": 502}},
+         "error", {"error": {"code": 502}}),
+        ({"message": {"content": "Half a"}, "finish_reason": None, "error": None}, None, {}),
+        ({"message": {"content": "a", "refusal": None}, "finish_reason": "stop"}, "stop", {}),
+    ],
+)  # fmt: skip
+def test_an_answer_that_is_none_says_so_in_its_ending(
+    choice: dict[str, object], finish: str | None, kept: dict[str, object]
+) -> None:
+    reply = openai.read_reply({"choices": [choice]})
+    assert (reply.finish_reason, reply.raw) == (finish, kept)
 
 
 def test_a_missing_key_is_named_before_any_call(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """The README and the pages of docs/: every command runs, every number follows, every link leads.
 
 A page is followed from top to bottom in a copy of the project, as its reader would: `yaml` blocks
-go into params.yaml, the `python` block becomes rule.py, and the lines of `sh` blocks are run.
+go into params.yaml, the `python` block becomes a condition, and the lines of `sh` blocks are run.
 """
 
 import csv
@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,8 +29,9 @@ from seam_lib.cli import app
 from seam_lib.cli.run_view import timespan
 from seam_lib.core import rows as row_types
 from seam_lib.core.params import RunParams
-from seam_lib.core.run import Run, load_cases
+from seam_lib.core.run import Run
 from seam_lib.infer.plan import forecast
+from seam_lib.infer.prompts import load_prompts
 from seam_lib.verify import copy_tracked
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -39,6 +41,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 INSTEAD = [
     (r"make (\w+)", r"make -n \1", "minutes and downloads; its recipe is the other tests' subject"),
     (r"source \.venv/bin/activate", "true", "the tests run in such an environment"),
+    (r"dvc repro", "dvc repro --dry", "executes every stage: test_verify.py does"),
     (r"seam verify", "seam verify --help", "executes every stage: test_verify.py does"),
     (r"dvc repro report@(\S+)", r"seam infer \1; seam score \1", "executes four notebooks"),
     (r"vllm serve .*", "true", "needs vLLM; the stand-in answers in its place"),
@@ -47,6 +50,7 @@ INSTEAD = [
     (r"pip install .*", "pip install --help", "downloads"),
     (r"(seam score .*) --nli \S+", r"\1 --nli off", "the weights come from the hub"),
     (r"seam build --check-digests", "seam build --help", "needs the hub: test_hub.py has one"),
+    (r"seam import-benchmark .*", "seam import-benchmark --help", "needs the release's files"),
     (r"seam wild audit .*", "seam wild audit --help", "needs two people: test_wild_audit.py has"),
     (r"(seam try embedded.*)", r"\1 --yes --provider openai --base-url URL", "minutes"),
     (r"(seam try .*) --base-url \S+(.*)", r"\1\2 --yes --base-url URL", "needs the network"),
@@ -90,7 +94,7 @@ def test_a_reader_gets_through(
         if language == "yaml":
             put_into_params(project, yaml.safe_load(text), server)
         elif language == "python":
-            (project / "rule.py").write_text(text, encoding="utf-8")
+            (project / "data" / "conditions" / "rule.py").write_text(text, encoding="utf-8")
         elif language != "text":  # a message, to be read
             assert language == "sh", f"{page.name}: what is a reader to do with {language}?"
             for command in commands(text):
@@ -98,10 +102,7 @@ def test_a_reader_gets_through(
 
 
 def prepare(project: Path) -> None:
-    """Give the copy what the pages take for granted: the release's files, and small benchmarks."""
-    parts = sorted((project / "data" / "benchmark" / "embedded").glob("*.jsonl"))
-    cases = b"".join(part.read_bytes() for part in parts)
-    (project / "cases.jsonl").write_bytes(cases)
+    """Give the copy fewer draws, which only take longer."""
     change_params(project, lambda params: params["analysis"].update(bootstrap_draws=200))
 
 
@@ -179,9 +180,9 @@ def test_the_figures_caption_follows_from_the_labels() -> None:
     newline = [100 * r["rate"] for r in statistics["rates"] if r["condition"] == "newline"]
     text = " ".join(README.split())
     assert f"Each line is one of the paper's {len(newline)} models." in text
-    assert f"absorbed in {min(newline):.1f}% to {max(newline):.1f}% of the examples" in text
+    assert f"absorbed in {min(newline):.1f}% to {max(newline):.1f}% of the clusters" in text
     clusters = (ROOT / "data" / "published" / "clusters.csv").read_text(encoding="utf-8")
-    assert f"happens: {len(clusters.splitlines()) - 1} examples" in text
+    assert f"happens: {len(clusters.splitlines()) - 1} clusters" in text
 
     def better(a: str, b: str) -> int:
         rows = (
@@ -197,12 +198,16 @@ def test_the_size_of_a_run_is_the_benchmarks() -> None:
     settings = RunParams(
         benchmark="embedded", provider="openai", model="any", price_in=1.0, price_out=5.0
     )
-    plan = forecast(settings, load_cases(Run("any", settings, ROOT)), [])
-    size = f"{plan.calls} calls, about {plan.input_tokens // 1000},000 tokens in and "
-    cost = f"million tokens about ${plan.usd:.2f}, and about {timespan(plan.seconds)} at "
-    text = " ".join(README.split())
-    assert f"{size}{plan.output_tokens // 1000},000 out" in text
-    assert f"{cost}{plan.speed:.0f} tokens a second and {settings.concurrency} calls at" in text
+    plan = forecast(settings, load_prompts(Run("any", settings, ROOT)), [])
+    speed = f"{plan.speed:.0f} tokens per second and {settings.concurrency} calls at once"
+    for what, value in {
+        "calls": f"{plan.calls}",
+        "tokens in": f"about {plan.input_tokens // 1000},000",
+        "tokens out, without hidden reasoning": f"about {plan.output_tokens // 1000},000",
+        "cost at 1 US dollar per million tokens in and 5 out": f"about ${plan.usd:.2f}",
+        f"time at {speed}": f"about {timespan(plan.seconds)}",
+    }.items():
+        assert f"| {what} | {value} |" in README
 
 
 def test_the_embedded_packages_are_those_of_the_extra() -> None:
@@ -224,6 +229,21 @@ def test_every_field_of_a_row_is_explained(row: str) -> None:
     cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
     assert sorted(named) == sorted(f.name for f in msgspec.structs.fields(getattr(row_types, row)))
+
+
+def test_the_readme_draws_every_stage() -> None:
+    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    drawing = next(t for _, t in blocks(ROOT / "README.md") if "infer@RUN" in t)
+    names = {f"{name}@RUN" if "foreach" in stage else name for name, stage in stages.items()}
+    assert names <= set(drawing.split())
+
+
+def test_the_design_shows_the_floors_as_they_are() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = project["tool"]["importlinter"]["contracts"]
+    plan = next(t for language, t in blocks(ROOT / "docs" / "design.md") if language == "text")
+    floors = [re.split(r"\s{2,}", line)[0].split(", ") for line in plan.splitlines()]
+    assert floors == [layer.split(" | ") for layer in contract["layers"]]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

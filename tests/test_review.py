@@ -12,7 +12,7 @@ from seam_lib.cli import app
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows, write_text
 from seam_lib.core.rows import Case, Label, Output, Tier
-from seam_lib.read.packets import blind_packet, page, positives_packet, write_packets
+from seam_lib.read.packets import blind_packet, positives_packet, write_packets
 from seam_lib.read.verdicts import (
     KeyRow,
     Opinion,
@@ -72,13 +72,14 @@ def test_packets_are_the_same_bytes_every_time(findings: list[Finding], tmp_path
 
 def test_a_response_is_text_on_the_page_and_in_the_sheet(tmp_path: Path) -> None:
     items = positives_packet([finding(1, "lexical_witness", "=1+1 " + HOSTILE)], 1, 1)
-    html = page("positives", items, open_label=True)
-    assert "<script>alert" not in html
-    assert "<img" not in html
-    assert "&lt;img src=x onerror=&quot;" in html
-    assert "\x1b" not in html
-    assert "\u202e" not in html
-    write_packets(tmp_path, items, [])
+    write_packets(tmp_path, items, items)
+    for name in ("positives", "blind"):
+        html = (tmp_path / f"{name}.html").read_text()
+        assert "<script>alert" not in html
+        assert "<img" not in html
+        assert "&lt;img src=x onerror=&#34;" in html
+        assert "\x1b" not in html
+        assert "\u202e" not in html
     assert read_csv(tmp_path / "positives.csv")[0]["response"].startswith("'=1+1")
 
 
@@ -104,6 +105,13 @@ def test_sheets_are_read_as_people_save_them(tmp_path: Path) -> None:
         read_verdicts(sheet)
     with pytest.raises(SeamError, match="no such file"):
         read_verdicts(tmp_path / "none.csv")
+
+
+def test_a_half_filled_sheet_of_the_older_page_is_still_read(tmp_path: Path) -> None:
+    """It quoted every cell and held a row for every item."""
+    sheet = tmp_path / "positives-verdicts.csv"
+    write_text(sheet, 'item,verdict,note\n"p-001","no","a ""quoted"", word"\n"p-002","","later"\n')
+    assert read_verdicts(sheet) == {"p-001": Opinion(False, 'a "quoted", word')}
 
 
 def key_and_labels(findings: list[Finding]) -> tuple[list[KeyRow], list[Label]]:
@@ -133,8 +141,8 @@ def test_the_audit_counts_and_bounds(findings: list[Finding], tmp_path: Path) ->
     assert found.detected is not None
     assert found.detected[0] == pytest.approx(35 / 36)
     assert found.detected[1] < 35 / 36 < found.detected[2] <= 1
-    assert found.scorer == [[0, 0], [1, 64]]
-    assert found.readers is None
+    assert found.agreement["scorer and readers"].tolist() == [[0, 0], [1, 64]]
+    assert not found.agreement["two readers"].any()
     assert found.unsure == 1
     write_adjudications(tmp_path / "a.csv", found)
     assert read_csv(tmp_path / "a.csv") == [
@@ -150,7 +158,7 @@ def test_two_readers_must_agree_and_are_compared(findings: list[Finding]) -> Non
     one = {"p-0": Opinion(True, ""), "p-1": Opinion(False, "a"), "p-2": Opinion(True, "")}
     two = {"p-0": Opinion(True, ""), "p-1": Opinion(False, "b"), "p-2": Opinion(False, "")}
     found = audit(key, [one, two], labels)
-    assert found.readers == [[1, 1], [0, 1]]
+    assert found.agreement["two readers"].tolist() == [[1, 1], [0, 1]]
     assert found.unsure == 1
     assert [(row.item, note) for row, note in found.overturned] == [("p-1", "a; b")]
     assert found.detected is None
@@ -189,6 +197,8 @@ def test_the_command_writes_packets_and_takes_verdicts_back(
         write_text(tmp_path / f"{name}.csv", "item,verdict,note\n" + "".join(lines))
     printed = seam("review", "embedded", "--verdicts", "positives.csv", "--verdicts", "blind.csv")
     assert "missed: 0 of 60 (0.0%, 95% interval 0.0% to" in " ".join(printed.split())
+    assert "| scorer and readers | 61 | kappa | 1.00 | 1.00 | 1.00 |" in printed
+    assert "two readers" not in printed
     assert "overturned: 0" in printed
     assert (folder / "adjudications.csv").read_text().startswith("model,cluster_id")
     overturned = (tmp_path / "positives.csv").read_text().replace(",yes,", ",no,")

@@ -7,15 +7,27 @@ from trial import trace, trial_cases
 
 from seam_lib.core.params import RunParams
 from seam_lib.core.rows import CONDITIONS, Case, Output, Trace, condition_name
-from seam_lib.infer.health import Health, answers, by_source, diagnose, in_hours
-from seam_lib.infer.traces import message_digest, messages, repeats
+from seam_lib.infer.health import (
+    Apart,
+    Crowded,
+    Differing,
+    Health,
+    Looping,
+    Unrecorded,
+    answers,
+    by_source,
+    diagnose,
+    in_hours,
+)
+from seam_lib.infer.prompts import message_digest, prompt_of
+from seam_lib.infer.traces import repeats
 
 CASES = trial_cases(12)
 RUN = RunParams(benchmark="b", provider="openai", model="m", attempts=1)
 
 
 def answered(case: Case, **fields: Any) -> Trace:
-    request = {"messages_sha256": message_digest(messages(case)), "temperature": 0.0}
+    request = {"messages_sha256": message_digest(prompt_of(case).messages), "temperature": 0.0}
     request |= fields.pop("request", {})
     made = trace(case, request=request, usage={"input_tokens": 9, "output_tokens": 7})
     return msgspec.structs.replace(made, **fields)
@@ -49,7 +61,8 @@ def test_every_kind_of_defect_is_counted_where_it_happened() -> None:
     row = found.calls.set_index("condition").loc["clean"]
     assert list(row[["calls", "failed", "empty", "cut off", "loops"]]) == [5, 1, 1, 1, 2]
     assert found.windows.set_index("condition").loc["clean", "departures"] == 1
-    assert any("repetition loop: clean 2" in warning for warning in found.warnings)
+    assert Looping({"clean": 2}) in found.warnings
+    assert str(Looping({"clean": 2})).endswith("repetition loop: clean 2")
     total = found.outcomes.iloc[-1]
     assert (total["usable"], total["unusable"], total["missing"]) == (2, 2, 68)
 
@@ -66,9 +79,17 @@ def test_every_kind_of_defect_is_counted_where_it_happened() -> None:
 def test_conditions_that_were_served_differently_are_named(
     change: dict[str, Any], words: str
 ) -> None:
-    warnings = check({"newline_R": change}).warnings
+    warnings = list(map(str, check({"newline_R": change}).warnings))
     before, _, after = words.partition(" .*")
     assert any(before in w and after in w for w in warnings), warnings
+
+
+def test_a_difference_is_typed_so_that_nobody_reads_sentences() -> None:
+    changed = check({"newline_R": {"served_model": None}, "blank": {"served_model": None}}).warnings
+    where = "clean, newline, boundary, mitigation"
+    values = {"m": where, "not recorded": "blank, newline_R"}
+    assert changed == [Differing("served model", values), Unrecorded()]
+    assert msgspec.to_builtins(changed)[1] == {"kind": "Unrecorded"}
 
 
 def test_a_tagged_retry_is_no_difference_between_conditions() -> None:
@@ -83,8 +104,8 @@ def test_conditions_collected_more_than_a_day_apart_are_named() -> None:
     for days, warns in ((0.9, False), (38, True)):
         later = {"started_at": (start + timedelta(days=days)).isoformat(timespec="seconds")}
         warnings = check({"newline_R": later}).warnings
-        said = f"clean and artifact-native were collected {days:.1f} days apart"
-        assert warnings == [said] * warns
+        assert warnings == [Apart("clean", "newline_R", days)] * warns
+    assert str(warnings[0]) == "clean and newline_R were collected 38.0 days apart"
 
 
 def test_one_late_retry_does_not_move_a_condition() -> None:
@@ -96,10 +117,11 @@ def test_one_late_retry_does_not_move_a_condition() -> None:
 def test_unusable_outputs_that_crowd_in_one_condition_are_told_from_scattered_ones() -> None:
     bad = {"response": ""}
     crowded = check({"boundary": bad}).warnings
-    assert crowded == [
+    assert crowded == [Crowded("boundary", 12, 12, 0, 60)]
+    assert str(crowded[0]) == (
         "unusable outputs cluster in boundary: 12 of 12 there, 0 of 60 elsewhere; "
         "compare it with care"
-    ]
+    )
     log = [answered(case, **(bad if n % 7 == 0 else {})) for n, case in enumerate(CASES)]
     assert diagnose(CASES, log, RUN).warnings == []
 
@@ -118,9 +140,10 @@ def test_answers_stand_beside_the_length_of_their_artifact() -> None:
         answered(case, response=None, finish_reason=None, error="timeout: none"),
         answered(case, response=" "),
         answered(case),
+        answered(case, finish_reason="content_filter"),
     ]
     found = answers(CASES, log)
-    assert list(found["kind"]) == ["cut off", "empty", "whole"]
+    assert list(found["kind"]) == ["cut off", "empty", "whole", "cut off"]
     assert set(found["artifact characters"]) == {len(case.artifact)}
     assert set(found["answer tokens"]) == {7}
 
@@ -130,7 +153,7 @@ def test_a_source_s_departures_are_counted_among_its_usable_answers() -> None:
     other = next(case for case in CASES if case.source != one.source)
     rows = [
         Output(case_id=one.id, model="m", response="x", decoding="temperature=1.0"),
-        Output(case_id=two.id, model="m", response="", error="empty", decoding="temperature=1.0"),
+        Output(case_id=two.id, model="m", response="", decoding="temperature=1.0"),
         Output(case_id=other.id, model="m", response="x"),
     ]
     found = by_source(CASES, {row.case_id: row for row in rows}).set_index("source")

@@ -1,6 +1,7 @@
 """Joining outputs with cases, dropping what cannot be scored, and the commands around it."""
 
 import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -17,16 +18,21 @@ from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows
-from seam_lib.core.rows import Case, Label, Output
+from seam_lib.core.rows import TIER_NAMES, TIERS, Case, Label, Output
 from seam_lib.score.returned import extract
 from seam_lib.score.scorer import (
+    LEXICAL_ONLY,
+    Provenance,
     coverage,
+    judge,
+    notice,
+    pick_answer,
     provenance_path,
     read_provenance,
     score,
     score_files,
+    tiers_run,
     to_label,
-    unusable,
 )
 
 POOLS = read_pools(ROOT / "data" / "comments.yaml")
@@ -40,26 +46,6 @@ def cases() -> list[Case]:
 
 def labels_of(cases: list[Case], outputs: list[Output]) -> list[Label]:
     return [to_label(finding) for finding in score(cases, outputs)[0]]
-
-
-@pytest.mark.parametrize(
-    ("fields", "flaw"),
-    [
-        ({"response": "x"}, None),
-        ({"response": "x", "finish_reason": "stop", "error": ""}, None),
-        ({"response": "x", "error": "timeout"}, "error"),
-        ({"response": None}, "empty"),
-        ({"response": " \n\t"}, "empty"),
-        ({"response": "x", "finish_reason": "length"}, "length"),
-        ({"response": "x", "finish_reason": "max_tokens"}, "length"),
-        ({"response": "", "finish_reason": "length"}, "length"),
-        ({"response": "x", "finish_reason": "length", "error": "cut off"}, "length"),
-    ],
-)
-def test_a_response_is_usable_without_error_text_and_cut(
-    fields: dict[str, str | None], flaw: str | None
-) -> None:
-    assert unusable(Output(**({"case_id": "c", "model": "m"} | fields))) == flaw
 
 
 @pytest.mark.parametrize(
@@ -139,14 +125,23 @@ def test_what_is_scored_and_what_is_dropped(cases: list[Case]) -> None:
     rows = [clean, newline, blank, boundary, mitigation, native, late]
     findings, drops = score(cluster, rows)
     assert {j.case.condition for j in findings} == {"mitigation", "newline_R"}
-    assert sorted(drop.reason for drop in drops) == [
-        "treated response unusable: empty",
-        "treated response unusable: error",
-        "treated response unusable: length",
+    assert sorted((drop.side, drop.flaw) for drop in drops) == [
+        ("treated", "empty"),
+        ("treated", "error"),
+        ("treated", "length"),
     ]
-    assert score(cluster, [native])[1][0].reason == "clean response unusable: missing"
-    clean.finish_reason = "length"
-    assert score(cluster, [clean, native])[1][0].reason == "clean response unusable: length"
+    assert str(score(cluster, [native])[1][0]) == "clean response unusable: missing"
+    clean.finish_reason = "MAX_TOKENS"
+    (drop,) = score(cluster, [clean, native])[1]
+    assert (drop.side, drop.flaw, drop.finish_reason) == ("clean", "length", "MAX_TOKENS")
+    assert str(drop) == "clean response unusable: cut off at the token limit"
+
+
+def test_where_both_responses_fail_the_treated_one_is_named(cases: list[Case]) -> None:
+    clean, newline, *_ = answers(cases[:6])
+    clean.response, newline.finish_reason = "", "abort"
+    (drop,) = score(cases[:6], [clean, newline])[1]
+    assert (drop.side, drop.flaw) == ("treated", "broken")
 
 
 def test_several_models_in_one_file_are_kept_apart(cases: list[Case]) -> None:
@@ -235,15 +230,14 @@ def files(cases: list[Case], tmp_path: Path) -> list[str]:
 
 def test_a_label_explains_itself(cases: list[Case], files: list[str]) -> None:
     printed = seam("score", *files, "--explain", cases[2].id)
-    assert "label: absorbed (witness)" in printed
+    assert f"label: absorbed · {TIER_NAMES['lexical_witness']} · code comment" in printed
     assert f"evidence: {(cases[2].witness_tokens or [''])[0]}" in printed.lower()
-    assert "treated: removed as sentence: # I removed the line." in printed
-    assert "treated: removed as outside the fences: ```" in printed
+    assert "[removed: sentence: # I removed the line.]" in printed
+    assert "[removed: outside the fences: ```" in printed
     assert "\x1b[31m" not in printed
-    artifact = printed.split("treated: returned text\n")[1].split("clean: removed")[0]
-    assert "x = 1" in artifact
-    assert "I removed" not in artifact
-    assert cases[2].artifact.splitlines()[0] in printed.split("clean: returned text\n")[1]
+    clean, treated = printed.split("Response without")[1].split("Response with the")
+    assert "x = 1" in treated
+    assert cases[2].artifact.splitlines()[0] in clean
     assert not Path(files[-1]).exists()
 
 
@@ -258,7 +252,7 @@ def test_changed_labels_are_read_before_they_are_believed(
     write_rows(old, labels[:-1])
     printed = seam("score", *files, "--diff", old)
     assert "old: not absorbed" in printed
-    assert "new: absorbed (witness)" in printed
+    assert f"new: absorbed · {TIER_NAMES['lexical_witness']}\n" in printed
     assert "old: no label" in printed
     assert "2 labels differ." in printed
     assert cases[0].artifact.splitlines()[0] in printed
@@ -270,7 +264,7 @@ def test_changed_labels_are_read_before_they_are_believed(
         ([], "Give a run's name"),
         (["embedded", "--cases", "x"], "Give a run's name"),
         (["embedded", "--explain", "c", "--diff", "x"], "--explain or --diff, not both"),
-        (["nobody"], "there is no run 'nobody', but: embedded"),
+        (["nobody"], "there is no run 'nobody'; the runs are: embedded"),
     ],
 )
 def test_wrong_arguments_say_what_to_give(
@@ -286,3 +280,58 @@ def test_explaining_an_unknown_or_clean_case_says_so(cases: list[Case], files: l
     for case_id, message in [("nowhere", "no such case"), (cases[0].id, "no treated response")]:
         result = CliRunner().invoke(app, ["score", *files, "--explain", case_id])
         assert message in str(result.exception)
+
+
+def test_one_answer_is_judged_as_all_are(cases: list[Case]) -> None:
+    outputs = answers(cases, "{artifact}\n\nNote: I removed this.\n{comment}")
+    findings, _ = score(cases, outputs)
+    for finding in findings[::37]:
+        alone = judge(finding.case, finding.treated.response, finding.clean.response)
+        assert alone == finding._replace(model="")
+        assert alone.treated.removed == [
+            (step, finding.treated.response[start:end])
+            for step, start, end in finding.treated.returned.removals
+        ]
+
+
+def test_the_semantic_tier_is_asked_where_the_lexical_ones_are_silent(cases: list[Case]) -> None:
+    class Yes:
+        def entailed(self, pairs: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+            return {pair for pair in pairs if pair[0] == "In other words, it is late."}
+
+    text = next(c for c in cases if c.genre != "code" and c.condition == "newline")
+    code = next(c for c in cases if c.genre == "code" and c.condition == "newline")
+    for case, tier in ((text, "semantic_nli"), (code, None)):
+        finding = judge(case, "An edit. In other words, it is late.", "An edit.", Yes())
+        assert to_label(finding).tier == tier
+
+
+def test_the_answer_to_begin_with_has_something_to_show(cases: list[Case]) -> None:
+    plain = answers(cases, "{artifact}")
+    shown = next(c for c in cases[99:] if c.condition == "boundary" and c.genre != "code")
+    told = f"{shown.artifact} {shown.afterthought}\n\nNote: I have removed your remark."
+    outputs = [*plain, Output(case_id=shown.id, model="m", response=told)]
+    case, response, clean = pick_answer(cases, outputs)
+    assert (case, response, clean) == (shown, told, shown.artifact)
+    shortest = min((c for c in cases if c.afterthought), key=lambda c: len(c.message))
+    assert pick_answer(cases, plain)[0] == shortest
+    assert pick_answer(cases, plain, cases[5].id)[0] == cases[5]
+
+
+def test_an_answer_to_begin_with_needs_a_usable_pair(cases: list[Case]) -> None:
+    clean, treated, *_ = cases
+    usable = Output(case_id=treated.id, model="m", response="x")
+    cut = Output(case_id=clean.id, model="m", response="x", finish_reason="length")
+    with pytest.raises(SeamError, match="no case with a comment: has no usable answer beside"):
+        pick_answer(cases, [usable, cut])
+    with pytest.raises(SeamError, match=f"^{clean.id}: has no usable answer"):
+        pick_answer(cases, answers(cases), clean.id)
+
+
+def test_what_is_said_of_the_tiers_follows_from_what_was_run() -> None:
+    made = Provenance(rules="1", nli="off", inputs={}, planned={}, labelled={}, dropped=[])
+    assert notice(made) == LEXICAL_ONLY
+    assert tiers_run(made) == ("lexical_witness", "lexical_regex")
+    run = msgspec.structs.replace(made, nli="a model at 12ab")
+    assert notice(run) == "Semantic tier: a model at 12ab."
+    assert tiers_run(run) == TIERS

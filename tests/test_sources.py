@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scratch import ROOT
 
 from seam_lib.build.sources import ADAPTERS, Item, read_items
+from seam_lib.build.sources.item import read_item
 from seam_lib.build.sources.stackexchange import clean_body, license_at
 from seam_lib.core.errors import SeamError
-from seam_lib.core.files import read_rows
 from seam_lib.core.rows import PARTITIONS, SOURCES
 
 #: A row of each corpus that its filters let through.
@@ -40,10 +40,15 @@ ROWS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def item(source: str, **changes: Any) -> Item | None:
-    adapter = ADAPTERS[source]
-    found = adapter.item(msgspec.convert(ROWS[source] | changes, adapter.row))
-    assert found is None or isinstance(found, Item)
+def item(source: str, **changes: Any) -> Item:
+    found = read_item(ADAPTERS[source], ROWS[source] | changes)
+    assert isinstance(found, Item), found
+    return found
+
+
+def refusal(source: str, **changes: Any) -> str:
+    found = read_item(ADAPTERS[source], ROWS[source] | changes)
+    assert isinstance(found, str)
     return found
 
 
@@ -74,7 +79,7 @@ def test_the_adapters_stand_in_the_order_of_the_sources() -> None:
 )  # fmt: skip
 def test_what_an_item_takes_from_its_row(source: str, wanted: tuple[Any, ...]) -> None:
     got = item(source)
-    assert got and got.source == source and got.partition in PARTITIONS
+    assert got.source == source and got.partition in PARTITIONS
     assert (
         got.id, got.artifact, got.reference, got.instruction, got.license, got.genre, got.partition
     ) == wanted  # fmt: skip
@@ -82,10 +87,10 @@ def test_what_an_item_takes_from_its_row(source: str, wanted: tuple[Any, ...]) -
 
 def test_further_fields_and_addresses() -> None:
     canitedit, commit = item("canitedit"), item("commitpackft")
-    assert canitedit and canitedit.extra == {
+    assert canitedit.extra == {
         "alternate_instruction": "long", "utility_tests": "assert 1", "taxonomy": {"topic": "Misc"}
     }  # fmt: skip
-    assert commit and commit.url is None
+    assert commit.url is None
     assert ADAPTERS["commitpackft"].url(commit) == "https://github.com/me/one/commit/c0ffee"
 
 
@@ -107,24 +112,85 @@ def test_the_bounds_of_the_length(
     kept = [
         n
         for n in (least - 1, least, most, most + 1)
-        if item(source, **{column: wrap.format("x" * n)})
+        if isinstance(
+            read_item(ADAPTERS[source], ROWS[source] | {column: wrap.format("x" * n)}), Item
+        )
     ]
     assert kept == [least, most]
 
 
 @pytest.mark.parametrize(
-    ("source", "changes"),
+    ("source", "changes", "reason"),
     [
-        ("commitpackft", {"new_contents": ""}),
-        ("commitpackft", {"new_contents": "o" * 120}),
-        ("commitpackft", {"subject": "  1234567  "}),
-        ("commitpackft", {"subject": "x" * 241}),
-        ("pararev", {"parag_2": None}),
-        ("pararev", {"parag_2": ""}),
+        ("canitedit", {"before": "short"}, "the text has fewer than 80 characters"),
+        ("coedit", {"src": "x" * 4001}, "the text has more than 4,000 characters"),
+        ("commitpackft", {"new_contents": ""}, "the file does not change"),
+        ("commitpackft", {"new_contents": None}, "the file does not change"),
+        ("commitpackft", {"new_contents": "o" * 120}, "the file does not change"),
+        (
+            "commitpackft",
+            {"subject": "  1234567  "},
+            "the subject does not have 8 to 240 characters",
+        ),
+        ("commitpackft", {"subject": "x" * 241}, "the subject does not have 8 to 240 characters"),
+        ("commitpackft", {"subject": None}, "the subject does not have 8 to 240 characters"),
+        ("pararev", {"parag_2": None}, "there is no revision"),
+        ("pararev", {"parag_2": ""}, "there is no revision"),
+        ("canitedit", {"instruction_lazy": None}, "Expected `str`, got `null` - at `$.instr"),
+        ("coedit", {"src": 7}, "Expected `str`, got `int` - at `$.src`"),
+        ("stackexchange", {"body": None}, "Expected `str`, got `null` - at `$.body`"),
+        ("stackexchange", {"creation_date": None}, "Expected `int`, got `null`"),
     ],
 )
-def test_other_rows_that_are_dropped(source: str, changes: dict[str, Any]) -> None:
-    assert item(source, **changes) is None
+def test_why_a_row_gives_no_item(source: str, changes: dict[str, Any], reason: str) -> None:
+    assert refusal(source, **changes).startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("source", "changes", "wanted"),
+    [
+        ("canitedit", {"id": "7"}, {"id": "7"}),
+        ("canitedit", {"after": None, "taxonomy": None}, {"reference": None}),
+        ("canitedit", {"taxonomy": ["a"], "tests": None}, {"id": "7"}),
+        ("coedit", {"_id": 3}, {"id": "3"}),
+        ("coedit", {"tgt": None}, {"reference": None}),
+        ("coedit", {"task": None}, {"operation": "edit"}),
+        ("commitpackft", {"license": None}, {"license": "MIT dataset; the repository's licence is "
+                                                       "not stated"}),
+        ("commitpackft", {"repos": None}, {"extra": {}}),
+        ("iterater", {"doc_id": 67329715, "revision_depth": 1}, {"id": "67329715:revision-1"}),
+        ("iterater", {"doc_id": 100175.0, "revision_depth": 2.0}, {"id": "100175:revision-2"}),
+        ("iterater", {"doc_id": 2011.04393}, {"id": "2011.04393:revision-2"}),
+        ("iterater", {"after_revision": None}, {"reference": None}),
+        ("pararev", {"id_paragraph": 12}, {"id": "12"}),
+        ("pararev", {"annot_1": {"instruction": " Shorten.\n"}}, {"instruction": "Shorten."}),
+        ("pararev", {"annot_1": {"instruction": " \n"}}, {"instruction": "Shorten it."}),
+        ("pararev", {"annot_1": {}, "annot_2": {"annotator": "a"}}, {"instruction": None}),
+        ("stackexchange", {"question_id": "11", "title": None}, {"id": "11"}),
+    ],
+)  # fmt: skip
+def test_untidy_rows_that_give_an_item(
+    source: str, changes: dict[str, Any], wanted: dict[str, Any]
+) -> None:
+    got = item(source, **changes)
+    assert {name: getattr(got, name) for name in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    ("source", "column"),
+    [
+        ("canitedit", "after"), ("canitedit", "taxonomy"), ("coedit", "tgt"),
+        ("commitpackft", "license"), ("commitpackft", "repos"), ("iterater", "revision_depth"),
+        ("pararev", "annot_1"), ("pararev", "annot_2"), ("stackexchange", "title"),
+    ],
+)  # fmt: skip
+def test_columns_that_a_row_may_lack(source: str, column: str) -> None:
+    row = {name: value for name, value in ROWS[source].items() if name != column}
+    assert isinstance(read_item(ADAPTERS[source], row), Item)
+
+
+def test_a_commit_of_no_named_repository_has_no_address() -> None:
+    assert ADAPTERS["commitpackft"].url(item("commitpackft", repos=None)) is None
 
 
 @pytest.mark.parametrize(
@@ -135,24 +201,25 @@ def test_the_first_instruction_given_counts(
     first: str | None, second: str | None, wanted: str | None
 ) -> None:
     got = item("pararev", annot_1={"instruction": first}, annot_2={"instruction": second})
-    assert got and got.instruction == wanted
+    assert got.instruction == wanted
 
 
 def test_a_missing_annotation_is_no_instruction() -> None:
     got = item("pararev", annot_1=None, annot_2=None)
-    assert got and got.instruction is None
+    assert got.instruction is None
 
 
 def test_a_revision_depth_that_is_absent() -> None:
     got = item("iterater", revision_depth=None)
-    assert got and got.id == "d1"
+    assert got.id == "d1"
 
 
 @pytest.mark.parametrize(
     ("src", "artifact"),
     [
         ("Fix grammar: A b", "A b"),
-        ("Fix grammar:A b", "Fix grammar:A b"),
+        ("Fix grammar:A b", "A b"),
+        ("It opens at 9:30.", "30."),
         ("ab: c", "ab: c"),
         ("x" * 100 + ": c", "c"),
         ("x" * 101 + ": c", "x" * 101 + ": c"),
@@ -173,7 +240,10 @@ def test_the_task_prefix(src: str, artifact: str) -> None:
             "<p>See:</p>\n<pre><code>if a &lt; b:\n    c = '&lt;p&gt;'\n</code></pre>\n<p>End</p>",
             "See: \n\n```\nif a < b:\n c = '<p>'\n\n```\n\n End",
         ),
-        ('<pre class="lang-py"><code>x\t\ty</code></pre>', "```\nx y\n```"),
+        ("<pre><code>x\t\ty</code></pre>", "```\nx y\n```"),
+        ('<pre class="lang-py"><code>x\t\ty</code></pre>', "x y"),
+        ('<pre><code class="a">x</code></pre> z', "x z"),
+        ("<pre>\n<code>x</code></pre>", "x"),
         ("a <code>b</code> c", "a b c"),
     ],
 )
@@ -201,37 +271,50 @@ def test_the_licence_follows_the_date(day: tuple[int, int, int], version: str) -
 
 def test_the_last_edit_decides_over_the_creation() -> None:
     got = item("stackexchange", last_edit_date=1600000000)
-    assert got and got.license == "CC-BY-SA-4.0"
+    assert got.license == "CC-BY-SA-4.0"
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_our_own_corpora(source: str) -> None:
-    adapter = ADAPTERS[source]
-    path = ROOT / "data" / "sources" / f"{source}.jsonl"
-    items = list(read_items(adapter, path))
-    assert len(list(read_rows(path, adapter.row))) > len(items), "the filters drop some rows"
+    items, left_out = read_items(ADAPTERS[source], ROOT / "data" / "sources" / f"{source}.jsonl")
+    assert left_out, "the filters drop some rows"
     assert len(items) > len({item.artifact for item in items}) >= 30, "and some are repeated"
     sizes = sorted(len(item.artifact) for item in items)
     assert sizes[-1] > 2 * sizes[0], "short and long artifacts"
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_missing_column_is_named_with_file_and_line(tmp_path: Path, source: str) -> None:
+def test_rows_without_a_needed_column_are_left_out(tmp_path: Path, source: str) -> None:
     path = tmp_path / "rows.jsonl"
-    for column in (
-        f.encode_name for f in msgspec.structs.fields(ADAPTERS[source].row) if f.required
+    needed = [f.encode_name for f in msgspec.structs.fields(ADAPTERS[source].row) if f.required]
+    rows = [ROWS[source], *({k: v for k, v in ROWS[source].items() if k != c} for c in needed)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in [*rows, rows[1]]))
+    items, left_out = read_items(ADAPTERS[source], path)
+    assert len(items) == 1
+    reasons = [f"Object missing required field `{column}`" for column in needed]
+    assert left_out == {reason: [n] for n, reason in enumerate(reasons, 2)} | {
+        reasons[0]: [2, len(rows) + 1]
+    }
+
+
+def test_a_source_that_gives_nothing_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [{"_id": "1", "src": "x"}, {"_id": "2"}, {"_id": "3", "src": "y"}]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    with pytest.raises(
+        SeamError,
+        match=r"rows\.jsonl: none of its rows gives an item: the text "
+        r"has fewer than 80 characters \(2 rows, first line 1\); Object missing",
     ):
-        row = {key: value for key, value in ROWS[source].items() if key != column}
-        path.write_text(f"{json.dumps(ROWS[source])}\n{json.dumps(row)}\n")
-        with pytest.raises(SeamError, match=rf"rows\.jsonl:2: .*`{column}`"):
-            list(read_items(ADAPTERS[source], path))
+        read_items(ADAPTERS["coedit"], path)
+    path.write_text("")
+    with pytest.raises(SeamError, match="it has no rows"):
+        read_items(ADAPTERS["coedit"], path)
 
 
-@pytest.mark.parametrize(
-    "line", ['{"_id": "1", "task": "gec", "src": "\\ud800", "tgt": ""}', "{", "[]", '{"_id": 1}']
-)
-def test_a_row_that_is_no_row_is_named(tmp_path: Path, line: str) -> None:
+@pytest.mark.parametrize("line", ['{"_id": "1", "task": "gec", "src": "\\ud800"}', "{", "[]"])
+def test_a_line_that_is_no_row_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(line)
     with pytest.raises(SeamError, match=r"rows\.jsonl:1"):
-        list(read_items(ADAPTERS["coedit"], path))
+        read_items(ADAPTERS["coedit"], path)

@@ -1,5 +1,7 @@
 """What the template writes, read with a parser; `test_specimen_page.py` opens it in a browser."""
 
+import json
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -8,9 +10,9 @@ from hostile import CANARY, HOSTILE, hostile_specimen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seam_lib.core.messages import printable
-from seam_lib.read.gallery import gallery, matched_pairs
-from seam_lib.read.html import gallery_html, page_html, pair_html, specimen_html, view_of
+from seam_lib.core.messages import STYLES, printable
+from seam_lib.read.gallery import RULES, gallery, matched_pairs, telling
+from seam_lib.read.html import gallery_html, page_html, pair_html, specimen_html
 from seam_lib.read.specimens import Choice, join, select
 
 CASES = benchmark()
@@ -67,17 +69,24 @@ def test_parts_evidence_difference_and_removals_have_their_elements() -> None:
     (specimen, *_) = select(SPECIMENS, Choice(source="coedit", condition="newline"))
     html = specimen_html(specimen)
     comment = specimen.comment.replace("'", "&#39;")
-    assert f'<strong data-role="afterthought">{comment}</strong>' in html
-    assert "<mark><u>" in html and "absorbed · lexical_witness · verbatim" in html
+    assert f'<strong data-mark="afterthought">{comment}</strong>' in html
+    assert '<mark data-mark="evidence"><u>' in html and "not absorbed" not in html
     (specimen, *_) = select(SPECIMENS, Choice(source="coedit", condition="boundary"))
     html = specimen_html(specimen)
-    assert '<s title="removed: trailing report"><u>---' in html
-    assert "Removed before scoring: trailing report." in html and "not absorbed" in html
+    assert '<s data-mark="removed" title="removed: trailing report"><u>---' in html
+    assert "<dt>removed</dt><dd>trailing report</dd>" in html and "not absorbed" in html
 
 
 def test_a_system_instruction_is_shown() -> None:
     specimen = hostile_specimen(CASE, "plain", "be brief")
-    assert texts_of(specimen_html(specimen))[0] == "System instruction: be brief"
+    assert texts_of(specimen_html(specimen))[0] == "be brief"
+    assert "<figcaption>System instruction</figcaption>" in specimen_html(specimen)
+
+
+def test_a_message_has_the_colours_that_it_has_in_every_notebook() -> None:
+    html = specimen_html(SPECIMENS[0])
+    for role, style in STYLES.items():
+        assert f'[data-mark="{role}"] {{ {style} }}' in html
 
 
 def test_a_pair_shows_both_messages_and_both_responses() -> None:
@@ -91,7 +100,9 @@ def test_the_gallery_shows_one_of_each_kind_and_says_what_is_missing() -> None:
     html = gallery_html(gallery(SPECIMENS))
     texts = texts_of(html)
     assert len(texts) == 3 * 4 and html.count("These runs show none.") == 1
-    assert "2. semantic NLI" in html and "64 in these runs" in html
+    assert "semantic NLI" in html and f"{RULES['verbatim']} (n = 64)" in html.replace("&#39;", "'")
+    taught = gallery_html(telling(s.finding for s in SPECIMENS))
+    assert '<h2 class="seam-kind">removed: trailing report <small>(n = 64)</small></h2>' in taught
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -168,6 +179,11 @@ def test_controls_have_names() -> None:
     assert boxes and all(a["aria-label"] and a["tabindex"] == "0" for a in boxes)
 
 
-def test_ids_are_unique() -> None:
-    ids = [view_of(specimen).id for specimen in SPECIMENS]
-    assert len(set(ids)) == len(ids)
+def test_rows_say_what_each_article_is_chosen_by_in_the_release_s_names() -> None:
+    html = page_html("T", "N", SPECIMENS)
+    rows = json.loads(html.split('id="rows">')[1].split("</script>")[0])
+    assert [row["id"] for row in rows] == re.findall(r'<article [^>]*id="([^"]*)"', html)
+    assert [(row["condition"], row["absorbed"]) for row in rows] == [
+        (s.case.condition, "yes" if s.label.absorbed else "no") for s in SPECIMENS
+    ]
+    assert '<option value="newline_R">artifact-native</option>' in html

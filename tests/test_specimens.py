@@ -1,13 +1,21 @@
+from collections import Counter
+
 import pytest
 from answers import MODEL, benchmark, labels, outputs
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from seam_lib.core.errors import SeamError
-from seam_lib.core.rows import Label
-from seam_lib.read.gallery import KINDS, RULES, gallery, kind_of, matched_pairs, mentions
-from seam_lib.read.specimens import Choice, Specimen, compared, facets, join, options, select
-from seam_lib.score.returned import Removal, Returned
+from seam_lib.core.rows import SOURCES, TIER_NAMES, Label
+from seam_lib.read.gallery import (
+    KINDS,
+    RULES,
+    by_condition,
+    gallery,
+    kind_of,
+    matched_pairs,
+    mentions,
+)
+from seam_lib.read.specimens import Choice, Specimen, facets, join, options, select
+from seam_lib.score.returned import Returned
 from seam_lib.score.scorer import Finding, Reading
 from seam_lib.score.tiers import Verdict
 
@@ -122,61 +130,20 @@ def test_choices_narrow_and_an_empty_choice_lets_all_through() -> None:
 def test_options_are_the_values_that_occur_in_the_project_s_order() -> None:
     found = options(SPECIMENS)
     assert tuple(found) == Choice.__struct_fields__
-    assert found["condition"] == ["newline", "blank", "boundary", "mitigation", "newline_R"]
-    assert found["absorbed"] == [True, False] and found["tier"] == ["lexical_witness", "none"]
-    assert found["run"] == ["pretended"] and found["comment"] == sorted(found["comment"])
-    assert options(SPECIMENS[:1])["condition"] == ["newline"]
+    names = {c: c for c in ("newline", "blank", "boundary", "mitigation")}
+    assert list(found["condition"].items()) == [*names.items(), ("newline_R", "artifact-native")]
+    assert list(found["absorbed"].items()) == [(True, "yes"), (False, "no")]
+    assert found["tier"] == {
+        "lexical_witness": TIER_NAMES["lexical_witness"], "none": "none"
+    }  # fmt: skip
+    assert tuple(found["source"]) == SOURCES and found["source"]["coedit"] == "CoEdIT"
+    assert found["run"] == {"pretended": "pretended"}
+    assert list(found["comment"]) == sorted(found["comment"])
+    assert options(SPECIMENS[:1])["condition"] == {"newline": "newline"}
 
 
 def test_specimens_can_be_chosen_by_exactly_what_a_choice_names() -> None:
     assert set(facets(SPECIMENS[0])) == set(Choice.__struct_fields__)
-
-
-TEXT = st.text(alphabet="ab .\n", max_size=40)
-
-
-@settings(derandomize=True, max_examples=100, deadline=None)
-@given(
-    TEXT, TEXT, st.lists(st.integers(0, 40), max_size=6), st.lists(st.integers(0, 40), max_size=4)
-)
-def test_marks_give_back_the_responses_whatever_was_removed(clean, treated, cuts, marks) -> None:
-    edges = sorted({min(cut, len(treated)) for cut in cuts})
-    removals = tuple(
-        Removal("step", a, b) for a, b in zip(edges[::2], edges[1::2], strict=False) if a < b
-    )
-    kept = "".join(
-        ch for n, ch in enumerate(treated) if not any(a <= n < b for _, a, b in removals)
-    )
-    spots = sorted({min(mark, len(kept)) for mark in marks})
-    evidence = tuple((a, b) for a, b in zip(spots[::2], spots[1::2], strict=False))
-    base = SPECIMENS[0]
-    verdict = Verdict("lexical_witness", evidence)
-    finding = Finding(
-        base.case,
-        MODEL,
-        Reading(treated, Returned(kept, removals)),
-        Reading(clean, Returned(clean, ())),
-        verdict,
-    )
-    label = Label(**{**fields(base.label), "absorbed": True, "tier": "lexical_witness"})
-    left, right = compared(Specimen("r", label, finding))
-    assert "".join(mark.text for mark in left) == clean
-    assert "".join(mark.text for mark in right) == treated
-    assert all(mark.text for mark in [*left, *right])
-    assert "".join(mark.text for mark in right if mark.kind != "removed") == kept
-    same = ["".join(m.text for m in side if not m.changed).split() for side in (left, right)]
-    assert "".join(same[0]) == "".join(same[1])
-
-
-def test_the_comment_is_marked_as_new_in_the_treated_response() -> None:
-    chosen = select(SPECIMENS, Choice(source="coedit", condition="newline"))
-    for s in chosen:
-        _, treated = compared(s)
-        new = "".join(mark.text for mark in treated if mark.changed)
-        assert new.startswith(s.comment.rstrip("."))
-        assert "".join(m.text for m in treated if m.kind == "evidence").lower() == " ".join(
-            s.case.witness_tokens or []
-        )
 
 
 # --- The gallery ---------------------------------------------------------------------------------
@@ -260,3 +227,13 @@ def test_a_mention_is_a_comment_that_only_the_removed_text_speaks_of() -> None:
     (found,) = mentions(join("r", CASES, answers, labels(CASES, answers)))
     assert found.case.id == base.case.id and not found.label.absorbed
     assert mentions(SPECIMENS) == []
+
+
+def test_kinds_are_counted_by_condition() -> None:
+    shown = gallery(SPECIMENS)
+    table = by_condition(shown).set_index("kind")
+    assert table.index.tolist() == list(KINDS)
+    assert table.sum(axis=1).tolist() == [len(found) for found in shown.values()]
+    absorbed = select(SPECIMENS, Choice(absorbed=True))
+    assert table.sum().to_dict() == Counter(specimen.case.condition for specimen in absorbed)
+    assert list(by_condition(gallery([])).columns) == ["kind"]

@@ -12,17 +12,16 @@ from trial import trace, trial_cases
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.rows import Trace
+from seam_lib.infer.prompts import message_digest, prompt_of
 from seam_lib.infer.traces import (
-    by_case,
-    message_digest,
-    messages,
+    by_prompt,
     open_log,
     outputs,
     read_traces,
-    unusable_reason,
 )
 
 CASES = trial_cases(1)
+PROMPTS = [prompt_of(case) for case in CASES]
 
 
 def test_what_is_appended_is_read_back_and_survives_a_new_start(tmp_path: Path) -> None:
@@ -110,42 +109,24 @@ def _fill(path: Path, size: int) -> None:
 def test_attempts_at_a_message_that_has_changed_do_not_count() -> None:
     stale = trace(CASES[0], request={"messages_sha256": "other"})
     unknown = trace(CASES[0], case_id="gone")
-    assert by_case(CASES, [stale, unknown])[CASES[0].id] == []
-    assert outputs(CASES, [stale, unknown]) == []
-
-
-@pytest.mark.parametrize(
-    ("response", "finish", "reason"),
-    [
-        ("text", "stop", None),
-        ("text", None, None),
-        ("text", "length", "cut off at the token limit"),
-        ("text", "refusal", "cut off by the provider's filter"),
-        (" \n", "stop", "empty"),
-        (None, None, "empty"),
-        ("", "length", "empty, cut off at the token limit"),
-    ],
-)
-def test_usable_means_whole_and_not_empty(
-    response: str | None, finish: str | None, reason: str | None
-) -> None:
-    assert unusable_reason(response, finish) == reason
+    assert by_prompt(PROMPTS, [stale, unknown])[CASES[0].id] == []
+    assert outputs(PROMPTS, [stale, unknown]) == []
 
 
 def test_the_first_usable_answer_is_the_output_and_carries_its_tag() -> None:
     case = CASES[0]
-    request = {"messages_sha256": message_digest(messages(case))}
+    request = {"messages_sha256": message_digest(prompt_of(case).messages)}
     attempts = [
         trace(case, response=None, finish_reason=None, error="HTTP 500: no"),
         trace(case, response="cut", finish_reason="length"),
         trace(case, response="good", request=request | {"decoding": "temperature=1.0"}),
     ]
-    (row,) = outputs(CASES, attempts)
+    (row,) = outputs(PROMPTS, attempts)
     assert (row.response, row.error, row.decoding) == ("good", None, "temperature=1.0")
-    (row,) = outputs(CASES, attempts[:2])
+    (row,) = outputs(PROMPTS, attempts[:2])
     assert (row.response, row.finish_reason) == ("cut", "length")
-    assert row.error == "cut off at the token limit (1 answers)"
-    (row,) = outputs(CASES, attempts[:1])
+    assert row.error is None, "the ending says what is wrong"
+    (row,) = outputs(PROMPTS, attempts[:1])
     assert (row.response, row.error) == (None, "HTTP 500: no")
 
 
@@ -159,12 +140,12 @@ def test_outputs_do_not_depend_on_the_order_in_which_cases_were_answered(random:
         ]
         for case in CASES
     }
-    wanted = outputs(CASES, [t for pair in attempts.values() for t in pair])
+    wanted = outputs(PROMPTS, [t for pair in attempts.values() for t in pair])
     shuffled: list[Trace] = []
     left = {name: list(pair) for name, pair in attempts.items()}
     while left:
         name = random.choice(sorted(left))  # type: ignore[attr-defined]
         shuffled.append(left[name].pop(0))
         left = {name: pair for name, pair in left.items() if pair}
-    assert outputs(CASES, shuffled) == wanted
+    assert outputs(PROMPTS, shuffled) == wanted
     assert [row.case_id for row in wanted] == sorted(case.id for case in CASES)

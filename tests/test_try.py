@@ -18,10 +18,11 @@ from seam_lib.cli import app
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows
-from seam_lib.core.params import load_params
+from seam_lib.core.params import load_params, load_trials
 from seam_lib.core.rows import CONDITIONS, SOURCES, Case, Trace
-from seam_lib.core.run import load_cases, load_run
-from seam_lib.trial import plan_trial, take_clusters, trial_name
+from seam_lib.core.run import Run, load_cases, load_run
+from seam_lib.infer.plan import Forecast
+from seam_lib.trial import Silent, plan_trial, take_clusters, trial_name, try_model
 
 Try = Callable[..., Result]
 
@@ -109,7 +110,7 @@ def test_the_kept_settings_are_lines_for_params(project: Path, trial: Try, url: 
         "temperature": None,
     }
     change_params(project, lambda params: params["runs"].update(mine=yaml.safe_load(text)))
-    assert load_params(project).runs["mine"] == load_params(project).runs["try-stand-in-1"]
+    assert load_params(project).runs["mine"] == load_trials(project)["try-stand-in-1"]
 
 
 def test_settings_are_kept_when_a_trial_goes_on(project: Path, trial: Try) -> None:
@@ -125,6 +126,48 @@ def test_a_run_of_params_lends_its_settings(project: Path) -> None:
     theirs = load_params(project).runs["embedded"]
     assert (run.settings.provider, run.settings.model) == (theirs.provider, theirs.model)
     assert (run.settings.server, run.settings.benchmark) == (theirs.server, "try-small-24")
+
+
+# --- In a notebook's cell -------------------------------------------------------------------------
+
+
+class Noted(Silent):
+    """A watcher that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    def planned(self, run: Run, plan: Forecast) -> None:
+        self.steps.append(f"planned {plan.calls}")
+
+    def asked(self, run: Run, stopped: str | None) -> None:
+        self.steps.append(f"asked {stopped}")
+
+
+def test_one_call_takes_a_model_to_its_report(project: Path, url: str) -> None:
+    noted = Noted()
+    done = try_model(project, "m", {"base_url": url}, limit=12, watch=noted)
+    assert noted.steps == ["planned 12", "asked None"]
+    assert done.result is not None and done.report == project / "reports" / "try-m"
+    assert (done.run.trial, done.result.run) == (True, done.run)
+    assert set(done.result.analysis.rates["planned"]) == {2}
+    assert (done.report / "report.html").exists()
+    again = try_model(project, "m", limit=12, confirm=lambda: pytest.fail("nothing to ask"))
+    assert again.result is not None
+
+
+def test_a_trial_that_is_not_confirmed_leaves_nothing(project: Path, url: str) -> None:
+    done = try_model(project, "m", {"base_url": url}, limit=6, confirm=lambda: False)
+    assert (done.stopped, done.result, done.report) == ("not started", None, None)
+    assert not (project / "data" / "traces").exists()
+    assert not (project / "data" / "runs").exists()
+
+
+def test_a_trial_that_lacks_answers_says_why_it_stopped(project: Path) -> None:
+    settings = {"base_url": "http://127.0.0.1:9/v1", "backoff_seconds": 0.01}
+    done = try_model(project, "m", settings, limit=6)
+    assert done.stopped is not None and "no connection" in done.stopped
+    assert (done.result, done.report) == (None, None)
 
 
 # --- What may go wrong ----------------------------------------------------------------------------
@@ -165,6 +208,10 @@ def test_the_embedded_model_says_how_to_install_it(
         (["--provider", "gemini"], "gemini"),
         (["--benchmark", "nowhere"], "nowhere"),
         (["--name", "///"], "--name"),
+        (["--name", "x" * 200], "more than 100 characters"),
+        (["--name", "a..b"], "cannot be a file's name"),
+        (["--benchmark", "../small"], "'../small' cannot be a file's name"),
+        (["--set", "benchmark=2026"], "benchmark"),
         (["--max-usd", "1"], "max_usd needs price_in and price_out"),
         (["--set", "concurrency=0"], "concurrency"),
         (["--set", "base_url=127.0.0.1:8000/v1"], "base_url"),
@@ -179,6 +226,21 @@ def test_what_cannot_be_is_refused(trial: Try, arguments: list[str], expected: s
 def test_a_trial_says_where_its_settings_are_changed(project: Path) -> None:
     assert plan_trial(project, "m", {"base_url": "http://x"}).home == "data/runs/try-m.yaml"
     assert load_run(project, "embedded").home == "runs.embedded of params.yaml"
+
+
+def test_a_run_is_a_trial_by_where_its_settings_lie(project: Path, trial: Try) -> None:
+    trial("--limit", "6", "--yes")
+    assert load_run(project, "try-stand-in-1").trial
+    theirs = {"benchmark": "small", "provider": "openai", "model": "m"}
+    change_params(project, lambda params: params["runs"].update({"try-x": theirs}))
+    run = load_run(project, "try-x")
+    assert not run.trial
+    assert (run.home, run.command) == ("runs.try-x of params.yaml", "seam infer try-x")
+    with pytest.raises(SeamError, match=r"runs.try-x of params.yaml is no trial.*seam infer try-x"):
+        plan_trial(project, "x", {"base_url": "http://x"})
+    change_params(project, lambda params: params["runs"].update({"try-stand-in-1": theirs}))
+    taken_over = load_run(project, "try-stand-in-1")
+    assert (taken_over.trial, taken_over.settings.model) == (False, "m"), "params.yaml wins"
 
 
 def test_a_name_that_is_nearly_a_run_is_asked_about(project: Path) -> None:
@@ -219,7 +281,8 @@ def test_a_broken_settings_file_is_named(project: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_text("benchmark: small\nprovider: openai\n", encoding="utf-8")
     with pytest.raises(SeamError, match=r"try-x.yaml: .*`model`"):
-        load_params(project)
+        load_run(project, "try-x")
+    assert load_params(project).runs.keys() == {"embedded"}, "the pipeline does not read it"
 
 
 # --- Names and parts ------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ def test_the_placebo_tries_every_other_comment_and_finds_coincidences() -> None:
     quiet = placebo(findings)
     comments = {case.afterthought for case in cases if case.afterthought}
     assert quiet.pairs == len(findings) * (len(comments) - 1)
-    assert quiet.per_100_000("lexical_regex") == 0
+    assert [row["fires"] for row in quiet.by_tier()] == [len(quiet.fires), 0]
     loud_text = findings[0].treated.response + "\nThe staging server: the printer toner is out."
     loud = findings[0]._replace(treated=Reading(loud_text, extract(loud_text, "prose")))
     before = len(placebo(findings).fires)
@@ -29,7 +29,13 @@ def test_the_placebo_tries_every_other_comment_and_finds_coincidences() -> None:
     assert len(found.fires) > before
     assert any("toner" in fire.comment for fire in fresh)
     witness = sum(fire.verdict.tier == "lexical_witness" for fire in found.fires)
-    assert found.per_100_000("lexical_witness") == 1e5 * witness / found.pairs
+    assert found.by_tier()[0] == {
+        "tier": "lexical_witness",
+        "pairs": found.pairs,
+        "fires": witness,
+        "per 100,000": f"{1e5 * witness / found.pairs:.1f}",
+    }
+    assert [row["per 100,000"] for row in placebo([]).by_tier()] == ["0.0", "0.0"]
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)

@@ -11,24 +11,23 @@ from typer.testing import CliRunner
 from wild_project import ROOT, wild_project
 
 from seam_lib.analysis import stats
+from seam_lib.analysis.agreement import (
+    agreement,
+    chance_agreement,
+    crossed,
+    interval,
+    printed,
+    read_tables,
+    table_at,
+    write_tables,
+)
 from seam_lib.cli import app
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, write_rows
 from seam_lib.core.params import load_params
 from seam_lib.core.rows import Candidate, Judgement
-from seam_lib.wild.annotate import check_sample, draw_sample
-from seam_lib.wild.audit import (
-    Annotation,
-    agreement,
-    agreement_interval,
-    chance_agreement,
-    cross,
-    estimate,
-    read_answers,
-    read_tables,
-    table_at,
-    write_tables,
-)
+from seam_lib.wild.audit import Annotation, check_sample, cross, estimate, read_answers
+from seam_lib.wild.sample import draw_sample
 from seam_lib.wild.screen import screen
 
 PUBLISHED = read_tables(ROOT / "data" / "published" / "agreement.csv")
@@ -69,14 +68,20 @@ def test_kappa_falls_with_prevalence_and_ac1_does_not():
 @given(st.lists(st.integers(1, 60), min_size=4, max_size=4), st.integers(0, 5))
 def test_an_interval_holds_its_statistic_and_repeats_by_seed(cells, seed):
     table = np.array(cells).reshape(2, 2)
-    low, high = agreement_interval(table, stats.agreement, 400, seed)
+    low, high = interval(table, stats.agreement, 400, seed)
     assert low <= stats.agreement(table) <= high
-    assert (low, high) == agreement_interval(table, stats.agreement, 400, seed)
+    assert (low, high) == interval(table, stats.agreement, 400, seed)
 
 
 def test_resamples_without_a_statistic_are_left_out():
-    low, high = agreement_interval(np.array([[30, 0], [1, 0]]), stats.cohen_kappa, 500, 1)
+    low, high = interval(np.array([[30, 0], [1, 0]]), stats.cohen_kappa, 500, 1)
     assert low <= high == 0
+
+
+def test_pairs_are_counted_first_by_row_second_by_column():
+    pairs = [(True, True)] * 4 + [(True, False)] * 3 + [(False, True)] * 2 + [(False, False)]
+    assert crossed(pairs).tolist() == [[4, 3], [2, 1]]
+    assert crossed([]).tolist() == [[0, 0], [0, 0]]
 
 
 def answers(path: Path, *rows: str) -> Path:
@@ -99,6 +104,17 @@ def test_two_files_are_crossed_by_message(tmp_path):
     assert {name: table.tolist() for name, table in again.items()} == {
         name: table.tolist() for name, table in tables.items()
     }
+
+
+def test_notes_are_read_and_the_papers_file_has_none(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f'{HEAD},note\n{row(1, "false,")},"a list, no request"\n{row(2, "false,")},\n')
+    assert [answer.note for answer in read_answers(path)] == ["a list, no request", ""]
+    path.write_text(f"{HEAD}\n{row(1, 'false,')}\n")
+    assert [answer.note for answer in read_answers(path)] == [""]
+    path.write_text(f"{HEAD},note\n{row(1, 'false,')}\n")
+    with pytest.raises(SeamError, match=r"a.csv:2: 9 fields for 10 columns"):
+        read_answers(path)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +156,7 @@ def test_a_question_about_no_message_has_no_agreement_and_unanimity_no_kappa():
     assert {question for question, _ in table.index} == {"genuine"}
     assert table.loc["genuine", "raw"].tolist() == [1, 1, 1, 1]
     assert table.loc[("genuine", "kappa"), ["value", "low", "high"]].isna().all()
+    assert printed(table).loc[("genuine", "kappa")].tolist() == [1, "–", "–", "–"]
 
 
 def test_a_missing_file_and_files_about_other_messages_are_refused(tmp_path):
@@ -228,13 +245,11 @@ def test_files_about_another_sample_are_refused(judged):
 
 def test_an_unfinished_file_is_refused(judged):
     wild = load_params(judged).wild
-    every = [
-        Annotation(name, answer.hash, "A", False)
-        for name, answer in draw_sample(judged, wild).items()
-    ]
-    check_sample(judged, wild, every)
+    sample = {name: row.hash for name, row in draw_sample(judged, wild).items()}
+    every = [Annotation(name, digest, "A", False) for name, digest in sample.items()]
+    check_sample("mine", sample, every)
     with pytest.raises(SeamError, match="A has not answered 2 of the 8 messages, wild-003 first"):
-        check_sample(judged, wild, [*every[:2], *every[3:7]])
+        check_sample("mine", sample, [*every[:2], *every[3:7]])
 
 
 def test_every_command_explains_itself():

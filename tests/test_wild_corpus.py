@@ -319,5 +319,5 @@ def test_a_gated_corpus_says_what_to_do_and_an_absent_hub_as_well(tmp_path):
         said = fetch(tmp_path, endpoint).stdout
     assert said.startswith("lab/chats is gated: accept its terms") and "HF_TOKEN" in said
     said = fetch(tmp_path, "http://127.0.0.1:9").stdout
-    assert "lab/chats: cannot be downloaded: [Errno 111] Connection refused. What has" in said
+    assert "lab/chats: cannot be downloaded: [Errno 111] Connection refused. The files" in said
     assert not (tmp_path / "chats").exists()

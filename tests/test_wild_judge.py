@@ -35,7 +35,9 @@ NO = YES.replace("true", "false")
 ASKED = 12
 
 
-def judging(answer: Callable[[int], str | int], prompts: list[str]) -> type[Handler]:
+def judging(
+    answer: Callable[[int], str | int], prompts: list[str], finish: str = "stop"
+) -> type[Handler]:
     """An OpenAI-compatible server; `answer` maps the number of a call to a text or a status."""
 
     class Judge(Handler):
@@ -47,7 +49,7 @@ def judging(answer: Callable[[int], str | int], prompts: list[str]) -> type[Hand
                 return self.send(
                     b'{"error": {"message": "no"}}', said, Content_Type="application/json"
                 )
-            choice = {"message": {"content": said}, "finish_reason": "stop"}
+            choice = {"message": {"content": said}, "finish_reason": finish}
             reply = {"model": body["model"], "choices": [choice]}
             return self.send(json.dumps(reply).encode(), Content_Type="application/json")
 
@@ -72,10 +74,12 @@ def project(root: Path, address: str = "http://127.0.0.1:9", **wild: object) -> 
     return params
 
 
-def run(root: Path, answer: Callable[[int], str | int], **wild: object) -> tuple[Counts, list[str]]:
+def run(
+    root: Path, answer: Callable[[int], str | int], finish: str = "stop", **wild: object
+) -> tuple[Counts, list[str]]:
     """Judge with a server that answers so; gives the counts and the prompts it saw."""
     prompts: list[str] = []
-    with serving(judging(answer, prompts)) as address:
+    with serving(judging(answer, prompts, finish)) as address:
         return judge(prepare(root, project(root, address, **wild))), prompts
 
 
@@ -150,6 +154,30 @@ def test_no_words_of_messages_or_answers_are_tracked(tmp_path):
     lines = [line for text in texts.values() for line in text.split("\n") if len(line) > 20]
     assert len(lines) > 50
     assert not any(line in content for line in lines)
+
+
+def test_a_judge_that_may_not_be_asked_says_where_that_is_changed(tmp_path):
+    run(tmp_path, lambda _: YES)
+    wild = project(tmp_path)
+    docket = prepare(tmp_path, wild)
+    assert docket.run.home == "wild.judge of params.yaml"
+    assert docket.run.command == "seam wild judge"
+    other = msgspec.structs.replace(wild.judge, model="lab/other", max_calls=0)
+    stopped = judge(prepare(tmp_path, msgspec.structs.replace(wild, judge=other))).stopped
+    assert stopped is not None
+    assert stopped.endswith("Raise max_calls or max_usd in wild.judge of params.yaml")
+
+
+def test_no_benchmark_is_made_of_candidates(tmp_path):
+    run(tmp_path, lambda _: YES)
+    judged = tmp_path / "runs" / "wild" / "judge"
+    made = {path.parent.name for path in judged.rglob("*.jsonl")}
+    assert made == {"traces", "outputs"}
+
+
+def test_a_verdict_that_was_cut_off_is_none(tmp_path):
+    tally, _ = run(tmp_path, lambda call: YES, finish="length")
+    assert tally == Counts(0, 0, unparseable=ASKED, missing=0, stopped=None)
 
 
 def test_a_changed_corpus_is_refused(tmp_path):

@@ -183,7 +183,7 @@ def test_a_full_disk_is_one_sentence_and_loses_no_finished_shard(tmp_path, monke
     with pytest.raises(SystemExit):
         main()
     assert capsys.readouterr().err == (
-        "seam: the disk is full. Make room, then start again: what was finished is kept.\n"
+        "seam: the disk is full. Make room, then start again: finished work is kept.\n"
     )
     assert len(results(tmp_path)) == 2
 

@@ -16,7 +16,7 @@ from seam_lib.build.sources import Item
 from seam_lib.core.files import write_rows
 from seam_lib.core.rows import CONDITIONS, SOURCES, Case, Trace
 from seam_lib.core.run import Run, load_run
-from seam_lib.infer.traces import message_digest, messages
+from seam_lib.infer.prompts import message_digest, prompt_of
 
 CASUAL = Comment("note", "My bus was late.", "the bus was late", ["bus was late"])
 NATIVE = Comment("formal", "Figures are old though.", "figures are old", ["figures are old"])
@@ -49,7 +49,7 @@ def trace(case: Case, **fields: object) -> Trace:
     base = {
         "run": "r", "case_id": case.id, "provider": "openai", "endpoint": "e",
         "requested_model": "m", "served_model": "m", "started_at": "2026-01-01T00:00:00+00:00",
-        "request": {"messages_sha256": message_digest(messages(case))}, "seconds": 1.0,
+        "request": {"messages_sha256": message_digest(prompt_of(case).messages)}, "seconds": 1.0,
         "attempt": 1, "finish_reason": "stop", "response": "text",
     }  # fmt: skip
     return msgspec.convert(base | fields, Trace)
@@ -80,5 +80,5 @@ def engine(batch: Path, results: Path, **change: Any) -> None:
 def _item(source: str, number: int) -> Item:
     return Item(
         source=source, id=str(number), artifact=f"Text number {number}, as pasted.\nIt ends here.",
-        reference=None, operation="edit", license="MIT", genre="prose", partition="permissive",
+        reference=None, operation="edit", license="MIT", genre="prose",
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """The figures of the paper, and of a run over them; `core.look` gives the style."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -72,6 +72,21 @@ def figure2(
         axes.set_ylabel("absorption rate (%)")
         axes.set_xlabel("how the seam between paste and comment is marked")
     return figure
+
+
+def to_mark(rates: pd.DataFrame, chosen: Iterable[str]) -> list[str]:
+    """The models that Figure 2 marks: the chosen ones, then the highest and the lowest at newline.
+
+    Args:
+        rates: The frame of `questions.rates`.
+        chosen: Model keys; those without a rate are left out.
+    """
+    newline = rates[rates["condition"] == "newline"].sort_values("rate")["model"]
+    return [
+        *(model for model in chosen if model in set(newline)),
+        newline.iloc[-1],
+        newline.iloc[0],
+    ]
 
 
 def figure_native(analysis: Analysis, names: Mapping[str, str]) -> Figure:

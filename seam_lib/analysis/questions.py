@@ -186,6 +186,22 @@ def source_rates(labels: LabelSet) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "source", *PROPORTION])
 
 
+def source_counts(labels: LabelSet) -> pd.DataFrame:
+    """The labels of one model by source and condition.
+
+    Returns:
+        A row a source, in its order; columns source, then "k of n" under each condition that has
+        labels. A cell without labels is empty.
+    """
+    counts = _counts(labels.frame.groupby(["source", "condition"])["absorbed"])
+    cells = {key: f"{k} of {n}" for key, (k, n) in counts.items()}
+    sources = [s for s in SOURCES if any(s == source for source, _ in cells)]
+    conditions = [c for c in labels.conditions if any(c == condition for _, condition in cells)]
+    return pd.DataFrame(
+        {"source": s} | {c: cells.get((s, c), "") for c in conditions} for s in sources
+    )
+
+
 def source_clusters(labels: LabelSet) -> pd.DataFrame:
     """Rates by source at cluster level: absorbed under newline or under blank.
 

@@ -1,11 +1,12 @@
 """From items to clusters to cases: the benchmark, the same bytes on every machine.
 
-Paper, Sections 3.1 to 3.3 and Appendices B and C. Rows stand in the order of the sources, then of
-the sample, then of the conditions, so that a cluster's cases are neighbours.
+Paper, Sections 3.1 to 3.3 and Appendices B and C. Cases are ordered by source, then as sampled,
+then by condition, so the cases of a cluster are neighbours.
 """
 
 import hashlib
 import random
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -13,29 +14,44 @@ from pathlib import Path
 import msgspec
 import pandas as pd
 
-from seam_lib.build.comments import Comment, Deck, Pools, read_pools
-from seam_lib.build.composition import Fact, noting, report
+from seam_lib.build.comments import Comment, Deck, Pools, read_assignments, read_pools
+from seam_lib.build.composition import Fact, left_out, noting, report
 from seam_lib.build.conditions import Condition, conditions, task_head
-from seam_lib.build.invariants import check_cluster
-from seam_lib.build.release import question_ids, read_digests
-from seam_lib.build.sources import ADAPTERS, Item, read_items
+from seam_lib.build.invariants import INVARIANTS, check_cluster
+from seam_lib.build.release import (
+    ASSIGNMENTS,
+    DIGESTS,
+    PER_SOURCE,
+    Digests,
+    digest,
+    in_release_order,
+    question_ids,
+    read_digests,
+)
+from seam_lib.build.sources import ADAPTERS, Corpus, Item, read_items, reasons
 from seam_lib.build.sources.hub import hub_file
 from seam_lib.core.benchmark import deal, write_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import write_text
 from seam_lib.core.params import BuildParams
 from seam_lib.core.progress import shown
-from seam_lib.core.rows import SOURCES, Case
+from seam_lib.core.rows import CONDITIONS, SOURCES, TREATED, Case
 
-#: What the report says about where a benchmark comes from.
+FOUND = (
+    "The clusters of the paper's release, by their ids and with the comments that the release gave "
+    "them. Every message here has the digest that the release publishes."
+)
+#: What the report says about where a benchmark comes from, by `build.clusters` and `build.source`.
 ORIGINS = {
-    "files": (
+    ("release", "files"): f"{FOUND} Built from the rows in data/sources.",
+    ("release", "hub"): f"{FOUND} Built from the six upstream corpora.",
+    ("sample", "files"): (
         "Built from the rows in data/sources. As the project ships, these are small corpora of our "
         "own in the formats of the paper's six: a stand-in for running and testing, not the "
         "paper's benchmark. A row names the licence that its corpus would give it; our own texts "
         "are MIT."
     ),
-    "hub": (
+    ("sample", "hub"): (
         "Built from the six upstream corpora; `seam build --check-digests` compares it with the "
         "paper's release."
     ),
@@ -56,11 +72,36 @@ class Cluster(msgspec.Struct, frozen=True):
         return self.item.cluster_id
 
 
-def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
-    """Choose items of balanced length, by a fixed order that needs no seed (Section 3.3).
+def own_cluster(
+    artifact: str, comment: str, witnesses: Sequence[str], genre: str = "prose"
+) -> Cluster:
+    """A cluster of texts of your own, to see what a message looks like or how an answer is scored.
 
-    Items whose artifact repeats an earlier one are dropped. The rest falls into thirds by length;
-    each third is ordered by the digest of the cluster id, and the thirds are dealt in turn.
+    Args:
+        artifact: The pasted text.
+        comment: What is typed below it.
+        witnesses: Phrases of the comment that stand nowhere in the artifact.
+        genre: `code` if the artifact is code, which is extracted and scored by other steps.
+    """
+    item = Item(
+        source="own",
+        id="1",
+        artifact=artifact,
+        operation="edit",
+        instruction="Improve it.",
+        license="your own",
+        genre=genre,
+        partition="permissive",
+    )
+    said = Comment("own", comment, comment, [witness.lower() for witness in witnesses])
+    return Cluster(item, task_head(genre, item.instruction), said, said)
+
+
+def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
+    """Choose items of balanced length, in a fixed order that needs no seed (Section 3.3).
+
+    Items whose artifact repeats an earlier one are dropped. The others are split into thirds by
+    length, each third is ordered by the digest of the cluster id, and the thirds are dealt in turn.
 
     Args:
         source: The source's name, for the error.
@@ -82,7 +123,9 @@ def sample(source: str, items: Iterable[Item], count: int) -> list[Item]:
     low, high = lengths[len(lengths) // 3], lengths[2 * len(lengths) // 3]
     thirds: tuple[list[Item], ...] = ([], [], [])
     for item in unique.values():
-        thirds[(len(item.artifact) > low) + (len(item.artifact) > high)].append(item)
+        length = len(item.artifact)
+        place = 0 if length <= low else 1 if length <= high else 2
+        thirds[place].append(item)
     for third in thirds:
         third.sort(key=lambda item: hashlib.sha256(item.cluster_id.encode()).hexdigest())
     return list(islice(deal(thirds), count))
@@ -92,7 +135,7 @@ def make_clusters(samples: Mapping[str, Sequence[Item]], pools: Pools, seed: int
     """Give every sampled item its task head and its comments.
 
     Args:
-        samples: The items by source, sources and items in their order.
+        samples: The items of each source, in order.
         pools: The comments to choose from.
         seed: Seeds two generators, one for each kind of comment.
 
@@ -126,7 +169,7 @@ def refuse_repeats(items: Iterable[Item]) -> None:
 def choose_casual(
     samples: Mapping[str, Sequence[Item]], heads: Mapping[str, str], pools: Pools, seed: int
 ) -> dict[str, Comment]:
-    """The casual comment of each cluster: one generator, a freshly shuffled deck a source."""
+    """The casual comment of each cluster: one generator, a newly shuffled deck for each source."""
     generator = random.Random(seed)
     chosen = {}
     for items in samples.values():
@@ -158,10 +201,10 @@ def choose_native(
 def compose_cases(
     clusters: Iterable[Cluster], conditions: Sequence[Condition], seed: int
 ) -> Iterator[Case]:
-    """Compose every cluster under every condition and hold it to the invariants.
+    """Compose every cluster under every condition and check the invariants.
 
     Yields:
-        The cases, cluster by cluster, so that nothing is kept that is not needed.
+        The cases, cluster by cluster, so that one cluster at a time is in memory.
 
     Raises:
         SeamError: An invariant does not hold; names the cluster.
@@ -177,9 +220,8 @@ def make_case(cluster: Cluster, condition: Condition, seed: int) -> Case:
     item = cluster.item
     comment = {"casual": cluster.casual, "native": cluster.native, None: None}[condition.comment]
     composed = condition(cluster.head, item.artifact, comment.text if comment else "", cluster.id)
-    digest = hashlib.sha256(composed.message.encode()).hexdigest()[:12]
     return Case(
-        id=f"{cluster.id}:{condition.name}:{digest}",
+        id=f"{cluster.id}:{condition.name}:{digest(composed.message)}",
         composition_event_id=cluster.id,
         source=item.source,
         license=item.license,
@@ -206,6 +248,49 @@ def make_case(cluster: Cluster, condition: Condition, seed: int) -> Case:
     )
 
 
+def release_clusters(
+    items: Iterable[Item], assigned: Mapping[str, tuple[Comment, Comment]], digests: Digests
+) -> tuple[list[Cluster], dict[str, str]]:
+    """The release's clusters: items by their ids, comments as the release gave them.
+
+    Nothing is sampled or dealt, so what upstream no longer has changes no other cluster. A cluster
+    counts as found if its five messages are the published ones.
+
+    Args:
+        items: The items of all sources, in any order.
+        assigned: The comments of each cluster, casual and native.
+        digests: The published digests of each cluster's messages.
+
+    Returns:
+        The clusters found, in the release's order, and for each of the others the reason.
+    """
+    candidates: defaultdict[str, list[Cluster]] = defaultdict(list)
+    for item in items:
+        if item.cluster_id in assigned:
+            head = task_head(item.genre, item.instruction)
+            candidates[item.cluster_id].append(Cluster(item, head, *assigned[item.cluster_id]))
+    found, missing = [], {}
+    for name in in_release_order(assigned):
+        missing[name] = "no row gives this item"
+        for cluster in candidates[name]:  # an id may come twice upstream
+            flaw = departure(cluster, digests[name])
+            if flaw is None:
+                found.append(cluster)
+                del missing[name]
+                break
+            missing[name] = flaw
+    return found, missing
+
+
+def departure(cluster: Cluster, digests: Mapping[str, str]) -> str | None:
+    """Why a cluster is not the published one; None if all its messages are."""
+    composed = [make_case(cluster, condition, seed=0) for condition in conditions(CONDITIONS)]
+    others = [c.condition for c in composed[1:] if digest(c.message) != digests[c.condition]]
+    if others:
+        return f"the row gives another message under {', '.join(others)}"
+    return next((flaw for invariant in INVARIANTS if (flaw := invariant(composed))), None)
+
+
 def build_benchmark(root: Path, params: BuildParams) -> Path:
     """Build the benchmark that params.yaml describes, with a report beside it.
 
@@ -214,42 +299,87 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
         params: Its `build` section.
 
     Returns:
-        The folder written: a file of cases for each licence partition, and README.md.
+        The folder written: one file of cases per licence partition, and README.md.
 
     Raises:
-        SeamError: A row, a condition or a cluster is not as it must be; no file has changed then.
+        SeamError: A source, a condition or a cluster is not as it must be; no file has changed
+            then.
     """
     wanted = conditions(params.conditions, root / params.plugins)
     pools = read_pools(root / "data" / "comments.yaml")
-    samples = {
-        name: sample(name, source_items(root, params, name), params.per_source) for name in SOURCES
-    }
-    clusters = make_clusters(samples, pools, params.seed)
+    corpora = {name: read_corpus(root, params, name) for name in SOURCES}
+    tables = {"Rows left out": left_out(corpora)}
+    if params.clusters == "release":
+        clusters, tables["Clusters of the release that are missing"] = find_release(
+            root, params, corpora, pools
+        )
+    else:
+        samples = {name: draw(name, corpora[name], params.per_source) for name in SOURCES}
+        clusters = make_clusters(samples, pools, params.seed)
     bar = shown(clusters, "composing and checking clusters", len(clusters))
     folder = root / "data" / "benchmark" / params.name
     noted: list[Fact] = []
     write_benchmark(folder, noting(compose_cases(bar, wanted, params.seed), noted))
-    write_report(folder, ORIGINS[params.source], pd.DataFrame(noted))
+    write_report(folder, ORIGINS[params.clusters, params.source], pd.DataFrame(noted), tables)
     return folder
 
 
-def source_items(root: Path, params: BuildParams, name: str) -> Iterator[Item]:
+def read_corpus(root: Path, params: BuildParams, name: str) -> Corpus:
     """A source's items: all that our own file has, or the first rows of the hub's.
 
     Only the latter get an address, since nobody else publishes the former.
     """
     source = ADAPTERS[name]
     if params.source == "files":
-        yield from read_items(source, root / "data" / "sources" / f"{name}.jsonl")
-        return
-    published = root / "data" / "published" / "clusters.csv"
-    questions = question_ids(read_digests(published)) if params.questions == "release" else []
-    folder, count = root / "data" / "hub", source.rows(params.per_source)
-    path = hub_file(folder, source, count, params.revisions.get(name), questions)
-    for item in read_items(source, path):
-        yield msgspec.structs.replace(item, url=source.url(item))
+        return read_items(source, root / "data" / "sources" / f"{name}.jsonl")
+    release = params.clusters == "release"
+    questions = question_ids(read_digests(root / DIGESTS)) if release else []
+    count = source.rows(PER_SOURCE if release else params.per_source)
+    path = hub_file(root / "data" / "hub", source, count, params.revisions.get(name), questions)
+    corpus = read_items(source, path)
+    addressed = [msgspec.structs.replace(item, url=source.url(item)) for item in corpus.items]
+    return corpus._replace(items=addressed)
 
 
-def write_report(folder: Path, origin: str, frame: pd.DataFrame) -> None:
-    """Write the report of a benchmark into its folder; the frame is that of `facts`."""
-    write_text(folder / "README.md", report(folder.name, origin, frame))
+def draw(name: str, corpus: Corpus, count: int) -> list[Item]:
+    """Sample a corpus; where it has too few items, the error also says what was left out."""
+    try:
+        return sample(name, corpus.items, count)
+    except SeamError as error:
+        why = reasons(corpus)
+        raise SeamError(f"{error} Left out: {why}." if why else f"{error}") from None
+
+
+def find_release(
+    root: Path, params: BuildParams, corpora: Mapping[str, Corpus], pools: Pools
+) -> tuple[list[Cluster], pd.DataFrame]:
+    """The release's clusters that the corpora still give, and a table of the others."""
+    digests = read_digests(root / DIGESTS)
+    assigned = read_assignments(root / ASSIGNMENTS, pools)
+    if odd := assigned.keys() ^ digests.keys():
+        raise SeamError(
+            f"{root / ASSIGNMENTS}: {min(odd)} is not in this file and in {DIGESTS}. Restore both."
+        )
+    items = [item for corpus in corpora.values() for item in corpus.items]
+    clusters, missing = release_clusters(items, assigned, digests)
+    if not clusters:
+        raise SeamError(
+            f"params.yaml: build.clusters is release, but no row of the sources gives one of its "
+            f"{len(digests)} clusters. Set build.source to hub, or build.clusters to sample."
+        )
+    rows = [(name, reason, *digests[name].values()) for name, reason in missing.items()]
+    return clusters, pd.DataFrame(rows, columns=["cluster", "reason", *TREATED])
+
+
+def write_report(
+    folder: Path, origin: str, frame: pd.DataFrame, tables: Mapping[str, pd.DataFrame] | None = None
+) -> None:
+    """Write the report of a benchmark into its folder.
+
+    Args:
+        folder: The benchmark's folder.
+        origin: What it was made from, in a sentence.
+        frame: The facts of its cases.
+        tables: What only the build knows, by title.
+    """
+    write_text(folder / "README.md", report(folder.name, origin, frame, tables))

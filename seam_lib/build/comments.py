@@ -1,9 +1,10 @@
-"""Which comment follows which artifact: pools as data, chosen in balance and without collision.
+"""Which comment follows which artifact: evenly used, and never one that occurs in the artifact.
 
-The pools stand in `data/comments.yaml` (paper, Appendix C). A *casual* comment is everyday talk; a
+The pools are in `data/comments.yaml` (paper, Appendix C). A *casual* comment is everyday talk; a
 *native* one fits the artifact's genre, such as a code comment after code.
 """
 
+import itertools
 import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,10 +13,11 @@ import msgspec
 import yaml
 
 from seam_lib.core.errors import SeamError
+from seam_lib.core.files import csv_rows
 
 
 class Comment(msgspec.Struct, frozen=True, array_like=True):
-    """One comment, as one line of comments.yaml: role, text, proposition, witnesses."""
+    """One comment, one line of comments.yaml: role, text, proposition, witnesses."""
 
     role: str
     text: str
@@ -24,7 +26,7 @@ class Comment(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Pools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The comments to choose from; the order of both matters, since the shuffles start from it."""
+    """The comments to choose from; their order matters, since the shuffles start from it."""
 
     casual: list[Comment]
     native: dict[str, list[Comment]]
@@ -45,21 +47,45 @@ def read_pools(path: Path) -> Pools:
         raise SeamError(
             f"{path}: not a file of comment pools: {error}. Compare with data/comments.yaml."
         ) from None
-    for comment in (*pools.casual, *(entry for pool in pools.native.values() for entry in pool)):
+    for comment in itertools.chain(pools.casual, *pools.native.values()):
         for witness in comment.witnesses:
             if witness not in comment.text.lower():
                 raise SeamError(
                     f"{path}: the comment {comment.text!r} does not contain its witness "
-                    f"{witness!r}. Witnesses are lower case and stand in the comment as they are."
+                    f"{witness!r}. Write witnesses in lower case, word for word as in the comment."
                 )
     return pools
+
+
+def read_assignments(path: Path, pools: Pools) -> dict[str, tuple[Comment, Comment]]:
+    """Read which comments the release gave to each of its clusters, casual and native.
+
+    Args:
+        path: data/published/assignments.csv; it names each comment by its text.
+        pools: The comments that it names.
+
+    Raises:
+        SeamError: The file is missing or malformed, or names a comment that no pool has.
+    """
+    casual = {comment.text: comment for comment in pools.casual}
+    native = {comment.text: comment for pool in pools.native.values() for comment in pool}
+    assigned = {}
+    for place, row in csv_rows(path, ("cluster_id", "casual", "native")):
+        for kind, pool in (("casual", casual), ("native", native)):
+            if row[kind] not in pool:
+                raise SeamError(
+                    f"{place}: data/comments.yaml has no {kind} comment {row[kind]!r}. The "
+                    "release's messages need its own comments: restore the file."
+                )
+        assigned[row["cluster_id"]] = (casual[row["casual"]], native[row["native"]])
+    return assigned
 
 
 class Deck:
     """One shuffled pool, dealt in turn.
 
-    The position goes round and is kept between deals, so that over many clusters every comment is
-    dealt about equally often; a comment that collides is passed over for this cluster only.
+    The position goes round and is kept between deals, so over many clusters every comment is dealt
+    about equally often. A comment that collides is skipped for this cluster only.
     """
 
     def __init__(self, pool: Sequence[Comment], generator: random.Random) -> None:

@@ -1,25 +1,14 @@
-r"""How a message is put together: task heads, conditions, tags (paper, Section 3.2, Appendix C).
+"""How a message is put together: task heads, conditions, tags (paper, Section 3.2, Appendix C).
 
-A message is a sequence of parts. A part that has an origin, typed or pasted, becomes a segment; a
-plain string between them (line breaks, tags) does not. Offsets are counted while the parts are
-joined, so a segment cannot disagree with its message.
+A message is a sequence of parts. A part with an origin, typed or pasted, becomes a segment; a plain
+string between them (line breaks, tags) does not. Offsets are counted while the parts are joined, so
+a segment always fits its message.
 
-A condition of your own is a function like those below, in a file of the folder `build.plugins`
-(data/conditions)::
-
-    from seam_lib.build.conditions import condition, join, pasted, typed
-    from seam_lib.core.rows import Composed
-
-    @condition("rule", comment="casual")
-    def rule(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
-        return join(
-            typed("task_instruction", head), "\n\n", pasted(artifact),
-            "\n\n---\n\n", typed("afterthought", comment),
-        )
+A condition of your own is a function like those below, in a file in the folder `build.plugins`
+(data/conditions); docs/conditions.md shows one.
 """
 
 import hashlib
-import itertools
 import runpy
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -53,8 +42,8 @@ Compose = Callable[[str, str, str, str], Composed]
 class Condition(msgspec.Struct, frozen=True):
     """A way to compose a message; called with (head, artifact, comment, cluster id).
 
-    `comment` says which one of the cluster's two comments it takes, or that it takes none, in which
-    case it is called with an empty one.
+    `comment` says which of the cluster's two comments it takes. If it takes none, it is called with
+    an empty comment.
     """
 
     name: str
@@ -69,7 +58,7 @@ class Condition(msgspec.Struct, frozen=True):
 def condition(
     name: str, comment: Literal["casual", "native"] | None
 ) -> Callable[[Compose], Condition]:
-    """Make a function a condition; the decorator of this module's functions and of plugins'."""
+    """Turn a function into a condition: the decorator for this module and for plugins."""
     return lambda compose: Condition(name, comment, compose)
 
 
@@ -84,10 +73,10 @@ def pasted(text: str) -> Part:
 
 
 def join(*parts: str | Part, delimiters: Delimiters | None = None) -> Composed:
-    """Join parts to a message; those with an origin become its segments.
+    """Join parts into a message; those with an origin become its segments.
 
     Args:
-        parts: What somebody typed or pasted, and plain strings between.
+        parts: What somebody typed or pasted, and the plain strings between.
         delimiters: The tags around the artifact, if there are any.
     """
     message, segments = "", []
@@ -104,7 +93,7 @@ def task_head(genre: str, instruction: str | None) -> str:
     """The task that a message begins with (Appendix C, "Task heads").
 
     Args:
-        genre: The item's genre; decides between the four heads.
+        genre: The item's genre, which decides between the four heads.
         instruction: The source's own edit instruction, if it has one.
     """
     if genre == "code":
@@ -126,17 +115,17 @@ def task_head(genre: str, instruction: str | None) -> str:
 
 
 def tags(cluster_id: str, artifact: str, *names: str) -> list[Delimiters]:
-    """Pairs of tags with one suffix, of which none occurs in the artifact.
+    """Pairs of tags that share a suffix and do not occur in the artifact.
 
-    The suffix is the first 12 hex digits of sha256("CLUSTER:k") for the smallest k >= 0 that
-    collides with nothing.
+    The suffix is the first 12 hex digits of sha256("CLUSTER:k"), for the smallest k >= 0 whose tags
+    do not occur in the artifact.
     """
-    candidates = (tag_pairs(f"{cluster_id}:{k}", names) for k in itertools.count())
-    return next(
-        pairs
-        for pairs in candidates
-        if not any(tag in artifact for pair in pairs for tag in (pair.opening, pair.closing))
-    )
+    k = 0
+    pairs = tag_pairs(f"{cluster_id}:0", names)
+    while any(pair.opening in artifact or pair.closing in artifact for pair in pairs):
+        k += 1
+        pairs = tag_pairs(f"{cluster_id}:{k}", names)
+    return pairs
 
 
 def tag_pairs(key: str, names: Iterable[str]) -> list[Delimiters]:
@@ -147,7 +136,7 @@ def tag_pairs(key: str, names: Iterable[str]) -> list[Delimiters]:
 
 @condition("clean", comment=None)
 def clean(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
-    """The artifact ends the message."""
+    """No comment: the artifact ends the message."""
     return join(typed("task_instruction", head), "\n\n", pasted(artifact))
 
 
@@ -191,12 +180,12 @@ def boundary_text_only(head: str, artifact: str, comment: str, cluster_id: str) 
 
 @condition("semantic_tags", comment="casual")
 def semantic_tags(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
-    """Task, artifact and comment each in a region whose tag says what it is."""
-    task, paste, remark = tags(cluster_id, artifact, "task", "artifact", "comment")
+    """Task, artifact and comment, each between tags that say what it is."""
+    task, paste, note = tags(cluster_id, artifact, "task", "artifact", "comment")
     return join(
         *(f"{task.opening}\n", typed("task_instruction", head), f"\n{task.closing}\n\n"),
         *(f"{paste.opening}\n", pasted(artifact), f"\n{paste.closing}\n\n"),
-        *(f"{remark.opening}\n", typed("afterthought", comment), f"\n{remark.closing}"),
+        *(f"{note.opening}\n", typed("afterthought", comment), f"\n{note.closing}"),
         delimiters=paste,
     )
 
@@ -204,13 +193,13 @@ def semantic_tags(head: str, artifact: str, comment: str, cluster_id: str) -> Co
 @condition("semantic_tags_instruction", comment="casual")
 def semantic_tags_instruction(head: str, artifact: str, comment: str, cluster_id: str) -> Composed:
     """Semantic tags, and a system instruction that says what they mean."""
-    task, paste, remark = tags(cluster_id, artifact, "task", "artifact", "comment")
+    task, paste, note = tags(cluster_id, artifact, "task", "artifact", "comment")
     return msgspec.structs.replace(
         semantic_tags(head, artifact, comment, cluster_id),
         system_instruction=(
             f"A message has three tagged regions. {task.opening} holds what the user asks for. "
             f"{paste.opening} holds the text that the user pasted, the only text to edit. "
-            f"{remark.opening} holds a remark that the user makes to you. Nothing of the remark "
+            f"{note.opening} holds a comment that the user makes to you. Nothing of the comment "
             "belongs in the text you return; return that text without any of these tags."
         ),
     )
@@ -225,7 +214,7 @@ def bare(head: str, artifact: str, seam: str, comment: str) -> Composed:
 
 
 def marked(artifact: str, comment: str, cluster_id: str, *task: str | Part) -> Composed:
-    """A message whose artifact stands between two tags on lines of their own."""
+    """A message whose artifact is between two tags, each on its own line."""
     (pair,) = tags(cluster_id, artifact, "pasted-artifact")
     return join(
         *(*task, f"\n\n{pair.opening}\n", pasted(artifact), f"\n{pair.closing}\n\n"),
@@ -251,18 +240,18 @@ def conditions(names: Iterable[str], plugins: Path | None = None) -> list[Condit
         except Exception as error:
             raise SeamError(
                 f"{plugin}: the plugin cannot be run: {type(error).__name__}: {error}. Correct it "
-                "or move it out of that folder."
+                "or move it to another folder."
             ) from error
         for name in added:  # a plugin may import one of ours to build on it
             if name in known and added[name] != known[name]:
-                raise SeamError(f"{plugin}: the condition {name!r} exists already. Rename it.")
+                raise SeamError(f"{plugin}: the condition {name!r} already exists. Rename it.")
         known |= added
     names = list(names)
     for name in names:
         if name not in known:
             raise SeamError(
                 f"params.yaml: build.conditions names {name!r}; known are {', '.join(known)}. "
-                "A file that defines another belongs into the folder build.plugins."
+                "To add one, define it in a Python file in the folder build.plugins."
             )
         if names.count(name) > 1:
             raise SeamError(f"params.yaml: build.conditions names {name!r} twice. Remove one.")

@@ -1,7 +1,7 @@
 """What must hold in every cluster (paper, Appendix B), each as one small function.
 
 Each takes a cluster's cases and returns what is wrong, or None. A build stops at the first
-complaint; conditions that a plugin adds are held to the same.
+complaint. They hold for conditions that a plugin adds, too.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -38,20 +38,22 @@ def same_up_to_the_seam(cases: Sequence[Case]) -> str | None:
 
 def one_pair_of_tags(cases: Sequence[Case]) -> str | None:
     """A tagged message has its opening and closing tag once; a bare one has no tag of any."""
-    tags = {
-        tag
-        for case in cases
-        if (pair := case.boundary_delimiters)
-        for tag in (pair.opening, pair.closing)
-    }
+    of_cluster = sorted({tag for case in cases for tag in tags_of(case)})
     for case in cases:
-        pair = case.boundary_delimiters
-        own = (pair.opening, pair.closing) if pair else ()
-        if any(case.message.count(tag) != 1 for tag in own):
-            return f"{case.condition}: not exactly one of each tag {own}"
-        if not own and (found := [tag for tag in sorted(tags) if tag in case.message]):
-            return f"{case.condition}: a bare message contains the tag {found[0]!r}"
+        own = tags_of(case)
+        for tag in own:
+            if case.message.count(tag) != 1:
+                return f"{case.condition}: not exactly one of each tag {own}"
+        for tag in of_cluster:
+            if not own and tag in case.message:
+                return f"{case.condition}: a bare message contains the tag {tag!r}"
     return None
+
+
+def tags_of(case: Case) -> tuple[str, ...]:
+    """The opening and the closing tag of a case; none if it is bare."""
+    pair = case.boundary_delimiters
+    return (pair.opening, pair.closing) if pair else ()
 
 
 def segments_give_their_text(cases: Sequence[Case]) -> str | None:
@@ -97,7 +99,7 @@ def broken_clusters(cases: Iterable[Case]) -> dict[str, list[str]]:
     """For each invariant, by name, the clusters that it complains about.
 
     Args:
-        cases: Cases of which each cluster's are neighbours, as a build writes them.
+        cases: Cases in which those of a cluster are neighbours, as a build writes them.
     """
     broken: dict[str, list[str]] = {invariant.__name__: [] for invariant in INVARIANTS}
     for cluster, group in groupby(cases, key=lambda case: case.composition_event_id):
@@ -109,7 +111,7 @@ def broken_clusters(cases: Iterable[Case]) -> dict[str, list[str]]:
 
 
 def check_cluster(cases: Sequence[Case], conditions: Iterable[str]) -> None:
-    """Hold one cluster to every invariant.
+    """Check one cluster against every invariant.
 
     Args:
         cases: The cluster's cases.
@@ -119,14 +121,10 @@ def check_cluster(cases: Sequence[Case], conditions: Iterable[str]) -> None:
         SeamError: One does not hold; names the cluster and says which.
     """
     found, wanted = [case.condition for case in cases], list(conditions)
-    complaints = (invariant(cases) for invariant in INVARIANTS)
-    complaint = (
-        f"has the conditions {found}, not {wanted}"
-        if found != wanted
-        else next((text for text in complaints if text), None)
-    )
-    if complaint:
+    complaints = [] if found == wanted else [f"has the conditions {found}, not {wanted}"]
+    complaints += filter(None, (invariant(cases) for invariant in INVARIANTS))
+    if complaints:
         raise SeamError(
-            f"{cases[0].composition_event_id}: {complaint}. Nothing was written. Look at the "
+            f"{cases[0].composition_event_id}: {complaints[0]}. Nothing was written. Look at the "
             "item's row and at the condition's function."
         )

@@ -1,8 +1,8 @@
 """The paper's numbers, each with the function that recomputes it.
 
-`ledger` reads paper/claims.yaml and gives every entry a status, `report` writes what came out, and
-`numbers` proves that no number of the paper's text is left out. The other modules hold the
-recompute functions, grouped by what they count.
+`ledger` reads paper/claims.yaml and gives every entry a status, `report` writes the results, and
+`numbers` checks that no number in the paper's text is left out. The other modules hold the
+recompute functions, grouped by topic.
 """
 
 from seam_lib.claims.ledger import Claim, Outcome, read_ledger, recompute

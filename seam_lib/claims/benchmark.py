@@ -11,13 +11,13 @@ from seam_lib.core.rows import CASUAL, CONDITIONS, SOURCE_NAMES, TREATED
 
 
 def size(data: Published) -> Recomputed:
-    """Examples, conditions, cases and sources."""
+    """Clusters, conditions, cases and sources."""
     clusters = data.table("clusters")
     labelled = sorted(data.labels().frame["condition"].unique(), key=CONDITIONS.index)
     conditions = len(labelled) + 1
     per_source = clusters["source"].value_counts(sort=False)
     values: dict[str, Value] = {
-        "examples": len(clusters),
+        "clusters": len(clusters),
         "conditions": conditions,
         "clean": 1,
         "with the comment": len(labelled),
@@ -32,7 +32,7 @@ def size(data: Published) -> Recomputed:
 
 
 def composition(data: Published, column: str) -> Recomputed:
-    """One column of Table 2: examples or cases by source, and their total."""
+    """One column of Table 2: examples (clusters) or cases by source, and their total."""
     each = 1 if column == "examples" else len(TREATED) + 1
     by_source = data.table("clusters")["source"].value_counts(sort=False) * each
     values: dict[str, Value] = {SOURCE_NAMES[s]: int(n) for s, n in by_source.items()}
@@ -58,7 +58,7 @@ def pools(data: Published) -> Recomputed:
 def witness_words(data: Published) -> Recomputed:
     """The fewest content words in the witnesses of a casual comment: words of four letters or more.
 
-    Shorter words of a witness are mostly articles and auxiliaries, so this counts low.
+    Shorter words of a witness are mostly articles and auxiliaries, so this is a low count.
     """
     rows = pd.DataFrame(
         [[c.text, ", ".join(c.witnesses), _content_words(c)] for c in data.pools.casual],
@@ -71,19 +71,19 @@ def witness_words(data: Published) -> Recomputed:
 
 
 def placebo_pairs(data: Published, native: bool) -> Recomputed:
-    """Response-witness pairs if each response meets every comment of the pools but its own.
+    """Response-witness pairs if each response meets every comment of the pools except its own.
 
     Args:
         data: The published facts.
-        native: Whether the artifact-native condition and its pools take part.
+        native: Whether to include the artifact-native condition and its pools.
     """
     comments = len(data.pools.casual)
     conditions = len(TREATED) if native else len(CASUAL)
     if native:
         comments += sum(len(pool) for pool in data.pools.native.values())
-    examples = len(data.table("clusters"))
-    pairs = examples * conditions * (comments - 1)
-    how = f"{examples} examples x {conditions} conditions x ({comments} - 1) other comments"
+    clusters = len(data.table("clusters"))
+    pairs = clusters * conditions * (comments - 1)
+    how = f"{clusters} clusters x {conditions} conditions x ({comments} - 1) other comments"
     return Recomputed({"pairs": pairs}, how, pools(data).rows)
 
 

@@ -30,13 +30,13 @@ def pooled_range(data: Published, sources: list[str], models: list[str]) -> Reco
 
 
 def pooled_size(data: Published, models: list[str]) -> Recomputed:
-    """How many observations a cell of Table 6 pools: most cells, and the exception."""
+    """How many observations a cell of Table 6 pools: the usual number, and the exceptions."""
     found = _pooled(data, list(SOURCE_NAMES), models)
     usual = int(found["observations"].mode()[0])
     others = found[found["observations"] != usual]
     values: dict[str, Value] = {
         "observations": usual,
-        "times an example counts": usual
+        "times a cluster counts": usual
         / int(data.table("clusters").groupby("source").size().max()),
         "exceptions": [f"{r.model} {r.source}" for r in others.itertuples()],
         "observations there": int(others["observations"].min()),

@@ -16,9 +16,6 @@ from seam_lib.claims.published import Published
 from seam_lib.claims.rates import rate
 from seam_lib.claims.recomputed import Recomputed, Value
 
-#: How Section 5.3 speaks of a pair of models.
-DIRECTIONS = {-1: "lower", 0: "similar", 1: "higher"}
-
 
 def family(data: Published, a: str, b: str) -> pd.DataFrame:
     """One contrast over all models, indexed by model key.
@@ -56,7 +53,7 @@ def significant(data: Published, a: str, b: str, direction: str) -> Recomputed:
 
 
 def raised(data: Published, a: str, b: str) -> Recomputed:
-    """How many models absorb more under b, whatever the test says, and which do not."""
+    """How many models absorb more under b, significantly or not, and which do not."""
     frame = family(data, a, b)
     more = frame["increase"] > 0
     values: dict[str, Value] = {
@@ -89,7 +86,7 @@ def row(data: Published, model: str, a: str, b: str) -> Recomputed:
 
 
 def discordant(data: Published, model: str, a: str, b: str) -> dict[str, list[str]]:
-    """The clusters that a model absorbs under one of two conditions only."""
+    """The clusters in which a model absorbs the comment under only one of two conditions."""
     labels = data.labels()
     under_a, under_b, both = labels.matched((model, a), (model, b))
     ids = np.array(labels.clusters)
@@ -100,19 +97,15 @@ def discordant(data: Published, model: str, a: str, b: str) -> dict[str, list[st
 
 
 def largest_reduction(data: Published, a: str, b: str, reduce_phi: bool = False) -> Recomputed:
-    """The largest reduction (points) that some model's interval still allows."""
+    """The largest reduction (points) that any model's interval still allows."""
     frame = family(data, a, b)
-    high = pd.Series(
-        {
-            m: stats.newcombe_paired(
-                paired_outcomes(data.labels(), m, a, b), reduce_phi=reduce_phi
-            )[1]
-            for m in frame.index
-        }
-    )
-    model = str(high.idxmax())
-    how = f"the highest upper bound over {len(frame)} models is {data.name(model)}'s"
-    return Recomputed({"points": 100 * float(high.max())}, how, rows_of(frame))
+    bounds = {}
+    for model in frame.index:
+        table = paired_outcomes(data.labels(), model, a, b)
+        _, bounds[model] = stats.newcombe_paired(table, reduce_phi=reduce_phi)
+    highest = max(bounds, key=lambda model: bounds[model])
+    how = f"the highest upper bound over {len(frame)} models is {data.name(highest)}'s"
+    return Recomputed({"points": 100 * bounds[highest]}, how, rows_of(frame))
 
 
 def increases(data: Published, models: str | list[str], a: str, b: str) -> Recomputed:
@@ -144,7 +137,7 @@ def largest_increases(data: Published, a: str, b: str, top: int) -> Recomputed:
 
 
 def largest_p(data: Published, models: list[str], a: str, b: str) -> Recomputed:
-    """The largest exact p of some models, and the number of pairs if it is the same for all."""
+    """The largest exact p of some models."""
     frame = family(data, a, b).loc[models]
     values: dict[str, Value] = {"models": len(frame), "p": float(frame["p"].max())}
     how = f"exact p: {', '.join(f'{p:.3g}' for p in frame['p'])}"
@@ -154,7 +147,7 @@ def largest_p(data: Published, models: list[str], a: str, b: str) -> Recomputed:
 def pairs(
     data: Published, a: str | None = None, b: str | None = None, models: str | list[str] = "all"
 ) -> Recomputed:
-    """The smallest and the largest number of matched examples, of one contrast or of all five."""
+    """The smallest and the largest number of matched clusters, of one contrast or of all five."""
     frame = data.contrasts()
     if a and b:
         frame = family(data, a, b).loc[data.group(models)]
@@ -167,7 +160,7 @@ def pairs(
 
 
 def at_or_below(data: Published, a: str, b: str) -> Recomputed:
-    """In how many models the rate under b is no higher than the rate under a."""
+    """For how many models the rate under b is no higher than the rate under a."""
     found = [(rate(data, m, a), rate(data, m, b)) for m in data.group("all")]
     rows = pd.DataFrame(
         [[x.model, x.percent, y.percent] for x, y in found], columns=["model", a, b]
@@ -179,16 +172,18 @@ def at_or_below(data: Published, a: str, b: str) -> Recomputed:
 def families(data: Published, smaller_larger: list[list[str]], condition: str) -> Recomputed:
     """How larger models of a family compare with smaller ones: which directions occur.
 
-    Two models are similar if the exact McNemar p over their common examples is not below .05.
+    Two models are similar if the exact McNemar p over their common clusters is not below .05.
     """
     rows = []
     for small, large in smaller_larger:
         x, y, both = data.labels().matched((small, condition), (large, condition))
         table = stats.pair_counts(x[both], y[both])
         p = stats.mcnemar_exact(table)
-        sign = int(np.sign(table.rate_b - table.rate_a)) if p < LEVEL else 0
-        rows.append([*data.names([small, large]), 100 * table.rate_a, 100 * table.rate_b, p])
-        rows[-1].append(DIRECTIONS[sign])
+        direction = "similar"
+        if p < LEVEL:
+            direction = "higher" if table.rate_b > table.rate_a else "lower"
+        names, rates = data.names([small, large]), [100 * table.rate_a, 100 * table.rate_b]
+        rows.append([*names, *rates, p, direction])
     columns = ["smaller", "larger", "rate, smaller", "rate, larger", "p", "larger is"]
     frame = pd.DataFrame(rows, columns=columns)
     how = "; ".join(f"{r[1]} against {r[0]}: {r[5]}" for r in rows)

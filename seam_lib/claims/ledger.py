@@ -46,7 +46,7 @@ class Claim(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         compute: The function that recomputes it, as MODULE.FUNCTION of `seam_lib.claims`.
         args: Its arguments.
         cells: Which of the function's values are printed, in the order of `printed`; all if empty.
-        basis: `cases` if data rows settle it; `totals` if only other printed numbers do.
+        basis: `cases` if rows of data decide it; `totals` if only other printed numbers do.
         readings: Other ways to read the statement.
         needs: Why it cannot be recomputed, and what that would take; instead of `compute`.
     """
@@ -66,13 +66,13 @@ class Claim(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Outcome:
-    """A claim with what became of it.
+    """A claim and its result.
 
     Attributes:
         claim: The entry.
         status: One of `STATUSES`.
         computed: The computed cells, in the form of the printed ones.
-        note: The calculation, the difference and the other readings; or what would be needed.
+        note: The calculation, any differences and other readings; or what would be needed.
         found: What the function returned; None for `not_public`.
     """
 
@@ -84,13 +84,13 @@ class Outcome:
 
 
 def read_ledger(path: Path) -> list[Claim]:
-    """Read claims.yaml and check what can be checked without computing.
+    """Read claims.yaml and check everything that needs no computation.
 
     Args:
         path: The file.
 
     Raises:
-        SeamError: The file is missing or malformed, an id is given twice, or an entry has both or
+        SeamError: The file is missing or malformed, an id occurs twice, or an entry has both or
             neither of `compute` and `needs`.
     """
     try:
@@ -98,12 +98,12 @@ def read_ledger(path: Path) -> list[Claim]:
         claims = msgspec.convert(yaml.load(text, Loader=yaml.CSafeLoader), list[Claim])
     except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
         raise SeamError(
-            f"{path}: not a ledger: {error}. Entries look as in the committed file; quote numbers."
+            f"{path}: not a ledger: {error}. Compare with the committed file; numbers need quotes."
         ) from None
     seen: set[str] = set()
     for claim in claims:
         if claim.id in seen:
-            raise SeamError(f"{path}: the id {claim.id} is given twice; rename one entry.")
+            raise SeamError(f"{path}: the id {claim.id} occurs twice; rename one entry.")
         seen.add(claim.id)
         if (claim.compute is None) == (claim.needs is None):
             raise SeamError(f"{path}: {claim.id}: give either `compute` or `needs`.")
@@ -139,12 +139,10 @@ def _note(
     """The calculation; what differs, and by how much; what the other readings give."""
     cells = zip(values.items(), claim.printed, hits, strict=True)
     differences = [_difference(*item, printed) for item, printed, hit in cells if not hit]
-    readings = [
-        _tried(
-            claim, other.reading, _cells(claim, _call(claim, other.compute, other.args, data)), hits
-        )
-        for other in claim.readings
-    ]
+    readings = []
+    for other in claim.readings:
+        theirs = _cells(claim, _call(claim, other.compute, other.args, data))
+        readings.append(_tried(claim, other.reading, theirs, hits))
     note = found.how
     if differences:
         note += f". {'; '.join(differences)}"
@@ -188,7 +186,7 @@ def _difference(label: str, value: Value, printed: str) -> str:
 
 
 def _tried(claim: Claim, reading: str, values: dict[str, Value], hits: list[bool]) -> str:
-    """What another reading gives: where the main one fails, or else in every cell."""
+    """What another reading gives: in the cells where the main one fails, or in all if none does."""
     pairs = list(zip(claim.printed, values.values(), strict=True))
     met = [agrees(*pair) for pair in pairs]
     here = [i for i, hit in enumerate(hits) if not hit] or list(range(len(hits)))

@@ -78,7 +78,7 @@ def largest_change(data: Published, by: str = "cell") -> Recomputed:
 
 
 def _change(data: Published, model: str, sources: list[str]) -> float:
-    """The increase (points) over the examples of some sources usable in both conditions."""
+    """The increase (points) over the clusters of some sources, where both conditions are usable."""
     labels = data.labels()
     x, y, both = labels.matched((model, "newline"), (model, "newline_R"))
     inside = both & np.isin(labels.sources, sources)

@@ -1,8 +1,8 @@
-"""Is any number of the paper left out? Its numbers, one by one, each with the claim that covers it.
+"""Is any number of the paper left out? A list of them all, each with the claim that covers it.
 
 `paper/numbers.csv` lists every number of the paper's text in order, without the text: its section,
-its place there, and either the claim that states it or why it states nothing. Whoever holds a copy
-of the paper can check the list against it with `tokens`.
+its place there, and either the claim that states it or why it states nothing. With a copy of the
+paper, `tokens` checks the list.
 """
 
 import re
@@ -50,9 +50,9 @@ class Number(NamedTuple):
     """One number of the paper's text.
 
     Attributes:
-        section: The section it stands in.
+        section: The section it is in.
         occurrence: Its place among that section's numbers, from 1.
-        number: As it is written.
+        number: The number as written.
         claim: The id of the claim that covers it; empty for a non-claim.
         kind: One of `NON_CLAIMS`; empty for a claim.
     """
@@ -68,7 +68,7 @@ def tokens(text: str) -> Iterator[Number]:
     """Every number of a text, in figures or words, section by section.
 
     Args:
-        text: The paper's text, one heading a line.
+        text: The paper's text, each heading on its own line.
 
     Yields:
         The numbers in order, without claim and kind.
@@ -96,30 +96,30 @@ def read_numbers(path: Path) -> list[Number]:
     """Read numbers.csv.
 
     Raises:
-        SeamError: The file is missing or its columns are others, or a place is no number.
+        SeamError: The file is missing, its columns are wrong, or a place is not a number.
     """
     rows = []
     for place, row in csv_rows(path, Number._fields):
         if not row["occurrence"].isdecimal():
-            raise SeamError(f"{place}: occurrence {row['occurrence']!r} is no whole number.")
+            raise SeamError(f"{place}: occurrence {row['occurrence']!r} is not a whole number.")
         section, occurrence, *rest = row.values()
         rows.append(Number(section, int(occurrence), *rest))
     return rows
 
 
 def gaps(numbers: Iterable[Number], claims: Iterable[Claim]) -> list[str]:
-    """What numbers.csv and the ledger leave open between them.
+    """Where numbers.csv and the ledger do not fit together.
 
-    A number must be covered by a claim that states it, in its printed cells or in its statement, or
-    be of a kind that states nothing. A claim names the section in which its first number stands,
-    and covers every figure that it prints.
+    Each number needs a claim that states it, in its printed cells or its statement, or a kind that
+    states nothing. A claim names the section of its first number and covers every figure that it
+    prints.
 
     Args:
         numbers: The rows of numbers.csv.
         claims: The ledger.
 
     Returns:
-        One sentence a gap.
+        One sentence per gap.
     """
     ledger = {claim.id: claim for claim in claims}
     rows = list(numbers)
@@ -127,9 +127,10 @@ def gaps(numbers: Iterable[Number], claims: Iterable[Claim]) -> list[str]:
     for claim in ledger.values():
         mine = [row for row in rows if row.claim == claim.id]
         if mine and mine[0].section != claim.section:
-            found.append(f"{claim.id}: its first number stands in section {mine[0].section}")
-        covered = set().union(*(values(row.number) for row in mine))
-        missing = set().union(*map(values, filter(is_number, claim.printed))) - covered
+            found.append(f"{claim.id}: its first number is in section {mine[0].section}")
+        covered = {number for row in mine for number in values(row.number)}
+        printed = [cell for cell in claim.printed if is_number(cell)]
+        missing = {number for cell in printed for number in values(cell)} - covered
         if missing and not claim.in_words:
             found.append(f"{claim.id}: prints {', '.join(sorted(missing))}, which nothing covers")
     return found
@@ -150,6 +151,6 @@ def _row_gap(row: Number, ledger: dict[str, Claim]) -> str | None:
 
 
 def places(numbers: Iterable[Number], claim_id: str) -> list[str]:
-    """Where a claim's numbers stand, as `section (times)`."""
+    """Where a claim's numbers are, as `section (times)`."""
     counted = Counter(row.section for row in numbers if row.claim == claim_id)
     return [f"{section} ({times})" for section, times in counted.items()]

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 
 from seam_lib.analysis import stats
+from seam_lib.analysis.agreement import CELLS
 from seam_lib.claims.published import Published
 from seam_lib.claims.recomputed import Recomputed, Value
-
-COUNTS = ("both_yes", "only_a", "only_b", "both_no")
 
 
 def agreement(data: Published, question: str) -> Recomputed:
@@ -18,7 +17,7 @@ def agreement(data: Published, question: str) -> Recomputed:
         question: `genuine` or `artifact_first`.
     """
     row = data.table("agreement").set_index("question").loc[question]
-    both, only_a, only_b, neither = (int(row[c]) for c in COUNTS)
+    both, only_a, only_b, neither = (int(row[c]) for c in CELLS)
     table = np.array([[both, only_a], [only_b, neither]])
     values: dict[str, Value] = {
         "messages": int(table.sum()),

@@ -29,9 +29,13 @@ def exposed(data: Published) -> list[str]:
     Returns:
         `identifier` (another served identifier), `no record` (none for newline) or `none`.
     """
-    notes = data.panel["served_id_note"]
-    kinds = {"one identifier": "none", "no per-call record": "no record"}
-    return [next((k for text, k in kinds.items() if text in n), "identifier") for n in notes]
+    return [_exposure(note) for note in data.panel["served_id_note"]]
+
+
+def _exposure(note: str) -> str:
+    if "one identifier" in note:
+        return "none"
+    return "no record" if "no per-call record" in note else "identifier"
 
 
 def serving(data: Published) -> Recomputed:
@@ -77,7 +81,7 @@ def excluded(data: Published, casual: bool, models: str | list[str] = "all") -> 
     Args:
         data: The published facts.
         casual: The four casual conditions, or else the artifact-native one.
-        models: Whose.
+        models: Model keys, or a group of the panel.
     """
     conditions = CASUAL if casual else ("newline_R",)
     frame = data.table("exclusions")
@@ -90,7 +94,7 @@ def excluded(data: Published, casual: bool, models: str | list[str] = "all") -> 
 
 
 def counted_exclusions(data: Published) -> Recomputed:
-    """How many excluded cases have a label all the same."""
+    """How many excluded cases have a label nevertheless."""
     frame, keys = data.table("exclusions"), ["model", "cluster_id", "condition"]
     labelled = frame.merge(data.labels().frame, on=keys)
     how = f"{len(labelled)} of {len(frame)} excluded cases"
@@ -105,7 +109,7 @@ def native_exclusions(data: Published, which: str = "clean usable") -> Recompute
     Args:
         data: The published facts.
         which: `clean usable`, those whose clean output is usable, since another condition of the
-            same example has a label; `all`; or `reason`, those for which the release gives one.
+            same cluster has a label; `all`; or `reason`, those for which the release gives one.
     """
     frame = data.table("exclusions")
     rows = frame[frame["condition"] == "newline_R"]
@@ -121,9 +125,9 @@ def native_exclusions(data: Published, which: str = "clean usable") -> Recompute
 
 
 def unusable_outputs(data: Published, replaced: int) -> Recomputed:
-    """Unusable outputs: those behind the excluded casual rows, and those replaced later.
+    """Unusable outputs: those that excluded the casual rows, and those replaced later.
 
-    A treated output takes one row with it, a clean one all rows of its example.
+    An unusable treated output excludes one row, a clean one all rows of its cluster.
 
     Args:
         data: The published facts.
@@ -131,19 +135,20 @@ def unusable_outputs(data: Published, replaced: int) -> Recomputed:
     """
     frame = data.table("exclusions").query("condition in @CASUAL", local_dict={"CASUAL": CASUAL})
     clean = frame[frame["reason"].str.startswith("clean")]
-    examples = clean.groupby(["model", "cluster_id"]).ngroups
+    clean_outputs = clean.groupby(["model", "cluster_id"]).ngroups
     treated = len(frame) - len(clean)
     how = (
-        f"{treated} treated and {examples} clean outputs behind {len(frame)} rows, {replaced} more"
+        f"{treated} treated and {clean_outputs} clean outputs exclude {len(frame)} rows, "
+        f"{replaced} more"
     )
-    return Recomputed({"outputs": treated + examples + replaced}, how, frame)
+    return Recomputed({"outputs": treated + clean_outputs + replaced}, how, frame)
 
 
 def label_rows(data: Published) -> Recomputed:
     """How many label rows a case has, and how many labels a model has."""
     frame: pd.DataFrame = data.labels().frame
     per_case = frame.groupby(["model", "cluster_id", "condition"]).size()
-    values: dict[str, Value] = {"rows a case": int(per_case.max())}
+    values: dict[str, Value] = {"rows per case": int(per_case.max())}
     rows = frame.groupby("model").size().reset_index(name="labels")
     return Recomputed(values, f"{len(frame)} labels of as many cases", rows)
 

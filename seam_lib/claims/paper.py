@@ -1,4 +1,4 @@
-"""The report: typst source and computed numbers in, a PDF with the same bytes every time out."""
+"""The report: from Typst source and computed numbers to a PDF, the same bytes every time."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from seam_lib.core.files import write_bytes
 
 
 def compile_report(root: Path) -> Path:
-    """Compile paper/report.typ with typst's own fonts, so that no machine's fonts enter.
+    """Compile paper/report.typ with Typst's own fonts, so the result is the same on every machine.
 
     Args:
         root: The project's folder; the report reads statistics, tables, claims and figures in it.
@@ -25,7 +25,7 @@ def compile_report(root: Path) -> Path:
         pdf = typst.compile(source, root=root, ignore_system_fonts=True, format="pdf")
     except (typst.TypstError, RuntimeError) as error:
         raise SeamError(
-            f"{source}: {error}. If it misses a file, run `dvc repro`, which writes them in order."
+            f"{source}: {error}. If a file is missing, run `dvc repro`, which writes them in order."
         ) from None
     write_bytes(target, pdf)
     return target

@@ -22,7 +22,7 @@ def median_discordant(
         data: The published facts.
         only: Contrasts to take, as `newline/boundary`; all five planned ones by default.
         significant: Keep only the significant ones.
-        middle: Of an even number, the `midpoint` of the two middle values, the `higher` or `lower`.
+        middle: For an even number: `midpoint` of the two middle values, or the `higher`, `lower`.
         reading: The labels.
     """
     frame = data.contrasts(reading)
@@ -44,7 +44,7 @@ def resolvable(
 
     Args:
         data: The published facts.
-        pairs: Matched examples.
+        pairs: Matched clusters.
         under_holm: Whether the level is divided by the number of models.
         discordant: The expected proportion of discordant pairs; by default the median over all
             planned contrasts.
@@ -90,10 +90,8 @@ def clears_limit(
     """How many of some models exceed the limit with both their reduction and their increase."""
     limit = _number(resolvable(data, pairs, True, discordant))
     keys = data.group(models)
-    boundary, native = (
-        contrasts.family(data, "newline", c).loc[keys, "increase"]
-        for c in ("boundary", "newline_R")
-    )
+    boundary = contrasts.family(data, "newline", "boundary").loc[keys, "increase"]
+    native = contrasts.family(data, "newline", "newline_R").loc[keys, "increase"]
     rows = pd.DataFrame({"model": data.names(keys), "reduction": -boundary, "increase": native})
     smallest = rows[["reduction", "increase"]].min(axis=1)
     how = f"the smallest of these changes is {smallest.min():.1f} points, the limit {limit:.1f}"

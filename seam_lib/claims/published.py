@@ -1,4 +1,4 @@
-"""The public facts that claims are recomputed from, read once; statistics when first asked for."""
+"""The public facts that claims are recomputed from, read once; statistics are made when needed."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -17,12 +17,12 @@ from seam_lib.core.params import load_params
 class Published:
     """The release's facts and the statistics of its labels.
 
-    A *reading* of the labels is `detector` (as scored), `main` (with the changes by hand that hold
+    A *reading* of the labels is `detector` (as scored), `main` (with the manual changes that apply
     everywhere) or `sensitivity` (with the two more that Section 6 names).
     """
 
     def __init__(self, root: Path) -> None:
-        """Remember where the project lies; nothing is read yet."""
+        """Keep the project's folder; nothing but params.yaml is read yet."""
         self.root = root
         self.folder = root / "data/published"
         self.params = load_params(root)

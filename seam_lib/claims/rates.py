@@ -18,7 +18,7 @@ from seam_lib.core.rows import TREATED, condition_name
 class Rate(NamedTuple):
     """One cell: which clusters absorb the comment, of how many usable pairs.
 
-    `changed` are those that the detector called absorbed and a change by hand did not.
+    `changed` are those that the detector called absorbed and a person changed to not absorbed.
     """
 
     model: str
@@ -110,7 +110,7 @@ def extremes(
 
 
 def absorbing(data: Published, condition: str = "newline", models: str = "all") -> Recomputed:
-    """How many models absorb the comment at least once, and how many never do."""
+    """How many models absorb a comment at least once, and how many never do."""
     found = [rate(data, m, condition) for m in data.group(models)]
     some = [r.model for r in found if r.absorbed]
     never = [r.model for r in found if not r.absorbed]
@@ -139,7 +139,7 @@ def levers(data: Published, rates: str = "paired") -> Recomputed:
 
     Args:
         data: The published facts.
-        rates: `paired` divides the counts on examples usable in both conditions, `unpaired` each
+        rates: `paired` divides the counts on clusters usable in both conditions, `unpaired` each
             condition's own rate, `printed` the rates as printed, with one decimal.
     """
     rows = []

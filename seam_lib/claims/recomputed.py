@@ -1,12 +1,12 @@
-"""What a claim comes to, and the one rule by which it is compared with what the paper prints.
+"""The result of a claim, and the one rule for comparing it with what the paper prints.
 
 A claim prints one or more cells, and its recompute function returns one value for each. A value is
 compared in the form in which it is printed:
 
 - a number is rounded to the printed number's decimals and written with its sign, thousands commas,
   exponent and leading zero; the two strings must then be the same (exact ties round to even);
-- `<x` asks for a value below x; `about x` for one within a unit of x's last printed place;
-- names, joined by commas, must be the same set; any other text must be the same text.
+- `<x` needs a value below x; `about x` needs one within one unit of x's last printed place;
+- names, joined by commas, must be the same set; any other text must be identical.
 """
 
 import re
@@ -31,8 +31,8 @@ class Recomputed:
     Attributes:
         values: The values, each under a short label, in the order of the printed cells.
         how: The calculation in a sentence, with its numbers.
-        rows: The rows of data behind it.
-        cases: Cluster ids behind it, under what they have in common.
+        rows: The rows of data that it rests on.
+        cases: The ids of the clusters that it rests on, grouped by what they have in common.
     """
 
     values: dict[str, Value]
@@ -56,7 +56,7 @@ def agrees(printed: str, value: Value) -> bool:
 
 
 def as_printed(printed: str, value: Value) -> str:
-    """A value in the form of a printed cell; beside `about`, with one decimal more."""
+    """A value in the form of a printed cell; with one more decimal if the cell says `about`."""
     if not isinstance(value, float | int):
         return ", ".join(value) if isinstance(value, list) else value
     parts = _parts(printed)
@@ -76,7 +76,7 @@ def printed_number(printed: str) -> float:
 
 
 def is_number(printed: str) -> bool:
-    """Whether a printed cell is a number, and not a name or another text."""
+    """Whether a printed cell is a number rather than a name or other text."""
     return any(c.isdigit() for c in printed) and NUMBER.fullmatch(printed) is not None
 
 

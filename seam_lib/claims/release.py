@@ -15,22 +15,32 @@ def intervals(data: Published, reduce_phi: bool) -> Recomputed:
 
     Args:
         data: The published facts.
-        reduce_phi: Newcombe's method 10, which reduces a positive phi; or phi as it is.
+        reduce_phi: Newcombe's method 10, which reduces a positive phi; otherwise phi unchanged.
     """
     frame = _both(data)
     follows, moved = [], 0
     for r in frame.itertuples():
         table = stats.Paired(r.both, r.a_only, r.b_only, r.neither)
-        bounds = [100 * x for x in stats.newcombe_paired(table, reduce_phi=reduce_phi)]
-        plain = [100 * x for x in stats.newcombe_paired(table)]
-        moved += [f"{x:.1f}" for x in bounds] != [f"{x:.1f}" for x in plain]
-        pairs = zip(bounds, (r.ci_low_pp, r.ci_high_pp), strict=True)
-        follows.append(all(p in (round(x, 1), round(round(x, 2), 1)) for x, p in pairs))
+        low, high = _percent(stats.newcombe_paired(table, reduce_phi=reduce_phi))
+        plain_low, plain_high = _percent(stats.newcombe_paired(table))
+        if (f"{low:.1f}", f"{high:.1f}") != (f"{plain_low:.1f}", f"{plain_high:.1f}"):
+            moved += 1
+        follows.append(_rounds_to(low, r.ci_low_pp) and _rounds_to(high, r.ci_high_pp))
     rows = frame[[*KEYS, "ci_low_pp", "ci_high_pp"]].assign(follows=follows)
-    how = f"phi {'reduced by n/2' if reduce_phi else 'as it is'}: {sum(follows)} of {len(rows)}"
+    how = f"phi {'reduced by n/2' if reduce_phi else 'unchanged'}: {sum(follows)} of {len(rows)}"
     if moved:
         how += f"; the reduction moves {moved} of them by 0.1 point or more"
     return Recomputed({"intervals": sum(follows)}, how, rows)
+
+
+def _percent(interval: tuple[float, float]) -> tuple[float, float]:
+    low, high = interval
+    return 100 * low, 100 * high
+
+
+def _rounds_to(value: float, printed: float) -> bool:
+    """Whether a value has one printed decimal, rounded in one step or through two decimals."""
+    return printed in (round(value, 1), round(round(value, 2), 1))
 
 
 def contrasts(data: Published, rounding: str = "once") -> Recomputed:
@@ -38,7 +48,7 @@ def contrasts(data: Published, rounding: str = "once") -> Recomputed:
 
     Args:
         data: The published facts.
-        rounding: `once`, to the printed decimals; `twice`, to one decimal more before; `either`.
+        rounding: `once`, to the printed decimals; `twice`, to one more decimal first; `either`.
     """
     frame = _both(data)
     checks = [frame[f"{c}_published"] == frame[c] for c in ("a_only", "b_only")]

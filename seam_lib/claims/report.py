@@ -1,4 +1,4 @@
-"""What came of the ledger: claims.csv for programs, claims.md for readers, one claim in full."""
+"""The ledger's results: claims.csv for programs, claims.md for readers, one claim in full."""
 
 import difflib
 import textwrap
@@ -16,18 +16,18 @@ from seam_lib.core.errors import SeamError
 from seam_lib.core.files import csv_text, write_text
 
 MEANING = {
-    "reproduced": "recomputed from the published cases, equal at the printed precision",
+    "reproduced": "recomputed from the published cases, and equal at the printed precision",
     "differs": "recomputed from the same data, and not equal",
-    "consistent": "follows from other printed numbers; no published case can settle it",
-    "not_public": "needs data that are not public here",
+    "consistent": "follows from other printed numbers; no published case can decide it",
+    "not_public": "needs data that are not public",
 }
 RULE = """\
 A number agrees if the computed value, rounded to the printed decimals and written in the same form,
-is the printed string; `<x` asks for a value below x, `about x` for one within a unit of its last
-place; names must be the same set. A statement that can be read in more than one way is computed in
-each: the main reading decides the status, and the note names what the others give.
+is the printed string. `<x` needs a value below x, and `about x` one within one unit of its last
+place; names must be the same set. If a statement can be read in more than one way, each reading is
+computed: the main one decides the status, and the note says what the others give.
 """
-#: Cluster ids shown of each kind unless all are asked for.
+#: How many cluster ids of each kind to show, unless all are wanted.
 SHOWN = 12
 
 
@@ -38,7 +38,7 @@ def recompute_all(root: Path) -> tuple[list[Outcome], list[Number]]:
         root: The project's folder.
 
     Returns:
-        The lines in the ledger's order, and the paper's numbers with what covers them.
+        The outcomes in the ledger's order, and the paper's numbers with what covers them.
 
     Raises:
         SeamError: The ledger is malformed, or numbers.csv and the ledger do not fit together.
@@ -46,7 +46,7 @@ def recompute_all(root: Path) -> tuple[list[Outcome], list[Number]]:
     claims = read_ledger(root / "paper/claims.yaml")
     numbers = read_numbers(root / "paper/numbers.csv")
     if open_ends := gaps(numbers, claims):
-        raise SeamError(f"paper/numbers.csv: {open_ends[0]}; mend it or paper/claims.yaml.")
+        raise SeamError(f"paper/numbers.csv: {open_ends[0]}; correct it or paper/claims.yaml.")
     data = Published(root)
     return [recompute(claim, data) for claim in claims], numbers
 
@@ -59,7 +59,7 @@ def find_outcome(root: Path, claim_id: str) -> tuple[Outcome, list[Number]]:
         claim_id: Its id.
 
     Returns:
-        The line, and the paper's numbers.
+        The outcome, and the paper's numbers.
 
     Raises:
         SeamError: There is no such claim; names the nearest ids.
@@ -94,12 +94,12 @@ def page(lines: list[Outcome], numbers: list[Number]) -> str:
     others = [[kind, NON_CLAIMS[kind], n] for kind, n in sorted(kinds.items())]
     parts = [
         "# The paper's numbers, recomputed\n",
-        f"{len(lines)} quantitative statements of the paper, each with the value that the public "
-        "data give. `seam claims show ID` follows one of them down to its cases.\n",
+        f"{len(lines)} quantitative statements of the paper, each with the value that follows from "
+        "the public data. `seam claims show ID` follows one of them down to its cases.\n",
         markdown(pd.DataFrame(states, columns=["status", "meaning", "claims"])),
         RULE,
-        f"The paper's text holds {len(numbers)} numbers, in figures or words. "
-        f"{len(numbers) - kinds.total()} belong to a claim; the others state nothing:\n",
+        f"The paper's text has {len(numbers)} numbers, in figures or words. "
+        f"{len(numbers) - kinds.total()} belong to a claim; the others state nothing about data:\n",
         markdown(pd.DataFrame(others, columns=["kind", "what it is", "numbers"])),
         "## What differs\n",
         *(_difference(line) for line in lines if line.status == "differs"),
@@ -113,7 +113,7 @@ def page(lines: list[Outcome], numbers: list[Number]) -> str:
 
 
 def describe(line: Outcome, numbers: list[Number], every_case: bool) -> str:
-    """One claim in full: what is printed, what comes out, how, and the rows and cases behind it.
+    """One claim in full: printed and computed values, the calculation, its rows and its cases.
 
     Args:
         line: The recomputed claim.
@@ -121,7 +121,7 @@ def describe(line: Outcome, numbers: list[Number], every_case: bool) -> str:
         every_case: List every cluster id, not only the first of each kind.
     """
     claim = line.claim
-    where = ", ".join(places(numbers, claim.id)) or "none, it is said in words"
+    where = ", ".join(places(numbers, claim.id)) or "none, it is stated in words"
     call = f"{claim.compute}({', '.join(f'{k}={v}' for k, v in claim.args.items())})"
     facts = {
         "statement": claim.statement,
@@ -135,7 +135,7 @@ def describe(line: Outcome, numbers: list[Number], every_case: bool) -> str:
     parts = [claim.id, *(_wrapped(label, text) for label, text in facts.items())]
     if line.found:
         rows = line.found.rows.to_string(index=False, float_format=lambda x: f"{x:.4g}")
-        parts += ["", "rows behind it", textwrap.indent(rows, "  ")]
+        parts += ["", "rows it rests on", textwrap.indent(rows, "  ")]
     for label, ids in (line.found.cases if line.found else {}).items():
         shown = ids if every_case else ids[:SHOWN]
         more = f", and {len(ids) - len(shown)} more (--all)" if len(ids) > len(shown) else ""

@@ -1,4 +1,4 @@
-"""Arithmetic on numbers that the paper prints, for claims that no published case can settle."""
+"""Arithmetic on numbers that the paper prints, for claims that no published case can decide."""
 
 from math import prod
 
@@ -10,14 +10,14 @@ from seam_lib.claims.recomputed import Recomputed
 
 
 def total(data: Published, of: dict[str, float | list[float]]) -> Recomputed:
-    """A sum of printed numbers; a list is the product of its factors, a minus subtracts."""
+    """A sum of printed numbers; a list stands for its product, a negative number subtracts."""
     terms = {name: prod(x) if isinstance(x, list) else x for name, x in of.items()}
     how = " + ".join(f"{value:g} {name}" for name, value in terms.items())
     return Recomputed({"total": sum(terms.values())}, how.replace("+ -", "- "), _rows(terms))
 
 
 def percent(data: Published, of: dict[str, float | list[float]], whole: float) -> Recomputed:
-    """Such a sum as a percentage of a printed number."""
+    """A sum, as in `total`, as a percentage of a printed number."""
     part = total(data, of)
     value = sum(part.rows["printed"])
     return Recomputed({"percent": 100 * value / whole}, f"({part.how}) of {whole:g}", part.rows)

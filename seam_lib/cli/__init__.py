@@ -35,7 +35,7 @@ for part in (paper, build, infer, score, review, report, trial, claims, specimen
 
 
 def main() -> None:
-    """Run the command line; what a user can mend becomes one clear message and exit status 2."""
+    """Run the command line; what a user can fix becomes one clear message and exit status 2."""
     try:
         app()
     except SeamError as error:
@@ -43,7 +43,7 @@ def main() -> None:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        fail("the disk is full. Make room, then start again: what was finished is kept.")
+        fail("the disk is full. Make room, then start again: finished work is kept.")
 
 
 def fail(message: str) -> NoReturn:

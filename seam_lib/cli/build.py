@@ -1,8 +1,12 @@
 """Commands about the benchmark: build it, compare it with the release, import the release."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from seam_lib.build.release import Comparison, Digests
 
 
 def register(app: typer.Typer) -> None:
@@ -13,26 +17,36 @@ def register(app: typer.Typer) -> None:
 
 def build(
     check_digests: bool = typer.Option(
-        False, help="Build nothing; compare the benchmark that was built with the release."
+        False, help="Build nothing; compare the benchmark that is there with the release."
+    ),
+    name: str | None = typer.Option(
+        None, help="The folder in data/benchmark.  [default: build.name of params.yaml]"
     ),
 ) -> None:
     """Build the benchmark that params.yaml describes, and check every cluster of it.
 
-    Items come from data/sources or from the hub (build.source). The cases go to
-    data/benchmark/NAME, one file for each licence partition, and README.md there reports what was
-    built. Two builds give the same bytes.
+    Items come from data/sources or from the hub (build.source), by the paper's sampling or by the
+    release's cluster ids (build.clusters). The cases go to data/benchmark/NAME, one file for each
+    licence partition, and README.md there reports what was built. Two builds give the same bytes.
+
+    The exit status is 1 if a cluster of the release is missing.
     """
+    import msgspec
+
     from seam_lib.build.clusters import build_benchmark
     from seam_lib.core.params import find_root, load_params
     from seam_lib.core.rows import SOURCES
 
     root = find_root()
     params = load_params(root).build
-    folder = root / "data" / "benchmark" / params.name
+    params = msgspec.structs.replace(params, name=name or params.name)
     if check_digests:
-        compare_with_release(root, folder, params.source)
+        compare_with_release(root, params.name)
         return
     build_benchmark(root, params)
+    if params.clusters == "release":
+        compare_with_release(root, params.name)
+        return
     clusters, count = len(SOURCES) * params.per_source, len(params.conditions)
     typer.echo(
         f"{clusters} clusters, {clusters * count} cases under {count} conditions: "
@@ -40,61 +54,79 @@ def build(
     )
 
 
-def compare_with_release(root: Path, folder: Path, source: str) -> None:
-    """Print how many of the release's messages a hub build reproduces; exit 1 if not all."""
+def compare_with_release(root: Path, name: str) -> None:
+    """Print how many of the release's messages a benchmark holds; exit 1 if not all."""
+    from seam_lib.build.release import DIGESTS, compare_digests, read_digests
+    from seam_lib.core.benchmark import stream_benchmark
+
+    folder, digests = root / "data" / "benchmark" / name, read_digests(root / DIGESTS)
+    result = compare_digests(stream_benchmark(folder), digests)
+    show_comparison(result, digests)
+    if result.same.total() < result.published.total():
+        raise typer.Exit(1)
+
+
+def show_comparison(result: "Comparison", digests: "Digests") -> None:
+    """Print the comparison with the release: a table of counts, then what is missing or differs."""
     from rich.console import Console
     from rich.table import Table
 
-    from seam_lib.build.release import compare_digests, read_digests
-    from seam_lib.core.benchmark import stream_benchmark
-    from seam_lib.core.errors import SeamError
     from seam_lib.core.rows import SOURCES, TREATED
 
-    if source != "hub":
-        raise SeamError(
-            "params.yaml: build.source is files, and our own corpora are not the release's. Set "
-            "it to hub and per_source to 50, run `seam build`, then check."
-        )
-    result = compare_digests(
-        stream_benchmark(folder), read_digests(root / "data" / "published" / "clusters.csv")
-    )
     table = Table("source", *TREATED, title="Messages identical to the release's")
-    for name in SOURCES:
-        cells = (f"{result.same[name, c]}/{result.published[name, c]}" for c in TREATED)
-        table.add_row(name, *cells)
-    console = Console()
+    for source in SOURCES:
+        cells = (f"{result.same[source, c]}/{result.published[source, c]}" for c in TREATED)
+        table.add_row(source, *cells)
+    console = Console(soft_wrap=True, highlight=False, markup=False)
     console.print(table)
+    if not result.same:
+        console.print("No message is the release's: this benchmark has other texts.")
+        return
     for cluster in result.missing:
-        console.print(f"missing  {cluster}", highlight=False)
+        console.print(f"missing  {cluster}: {', '.join(digests[cluster].values())}")
     for cluster, names in result.changed.items():
-        console.print(f"changed  {cluster}: {', '.join(names)}", highlight=False)
+        console.print(f"changed  {cluster}: {', '.join(names)}")
     same, published = result.same.total(), result.published.total()
-    console.print(f"{same} of {published} messages are identical.", highlight=False)
-    if same < published:
-        raise typer.Exit(1)
+    lacking = f" {len(result.missing)} of {len(digests)} clusters are missing."
+    console.print(f"{same} of {published} messages are identical.{lacking * bool(result.missing)}")
 
 
 def import_benchmark(
     files: list[Path] = typer.Argument(help="JSON Lines files of the release's benchmark."),
     name: str = typer.Option("release", help="Written to data/benchmark/NAME."),
 ) -> None:
-    """Read a local copy of the release's benchmark as ours, and compose every message anew.
+    """Read a local copy of the release's benchmark, and hold every row against the release.
 
-    Differences are listed, and the exit status is 1 if there are any; none are expected.
+    Every message is put together anew, and its digest compared with the published one. Where
+    anything differs, all differences are listed, nothing is written, and the exit status is 1. The
+    three files have terms of their own, so one or two of them may be imported alone.
     """
-    from seam_lib.build.release import differences, read_release
+    from seam_lib.build.clusters import write_report
+    from seam_lib.build.composition import facts
+    from seam_lib.build.imported import ORIGIN, problems, read_release
+    from seam_lib.build.release import COMMIT, DIGESTS, compare_digests, lacking, read_digests
     from seam_lib.core.benchmark import write_benchmark
     from seam_lib.core.errors import SeamError
-    from seam_lib.core.params import find_root
+    from seam_lib.core.params import check_name, find_root
 
-    folder = find_root() / "data" / "benchmark" / name
+    root = find_root()
+    folder = root / "data" / "benchmark" / check_name(name, "--name")
+    digests = read_digests(root / DIGESTS)
     if folder.exists():
         raise SeamError(f"{folder}: exists. Choose another --name, or remove it first.")
-    cases = read_release(files)
-    lines = list(differences(cases))
-    write_benchmark(folder, cases)
+    rows = read_release(files)
+    lines = list(problems(rows, digests))
     for line in lines:
         typer.echo(line)
-    typer.echo(f"{len(cases)} cases imported to data/benchmark/{name}, {len(lines)} differences.")
     if lines:
+        typer.echo(
+            f"{len(lines)} differences from the release, so nothing was written. Get the files "
+            f"again, of commit {COMMIT}."
+        )
         raise typer.Exit(1)
+    cases = [row.case for row in rows]
+    write_benchmark(folder, cases)
+    write_report(folder, ORIGIN, facts(cases))
+    typer.echo(f"{len(cases)} cases imported to data/benchmark/{name}, 0 differences.")
+    if gaps := lacking(compare_digests(cases, digests)):
+        typer.echo(f"Not in it: {gaps}.")

@@ -35,16 +35,16 @@ def ledger(context: typer.Context) -> None:
     for line in lines:
         if line.status == "differs":
             typer.echo(f"differs  {line.claim.id}  {line.claim.statement}")
-    typer.echo("paper/claims.md tells why; `seam claims show ID` follows one down to its cases.")
+    typer.echo("paper/claims.md says why; `seam claims show ID` follows one down to its cases.")
 
 
 def show(
     claim: str = typer.Argument(
         help="The claim's id, as in paper/claims.csv, such as table3.lever."
     ),
-    every_case: bool = typer.Option(False, "--all", help="List every cluster behind it."),
+    every_case: bool = typer.Option(False, "--all", help="List every cluster it rests on."),
 ) -> None:
-    """Show one claim: printed and computed value, the calculation, the rows and cases behind it."""
+    """Show one claim: printed and computed value, the calculation, its rows and its cases."""
     from seam_lib.claims import describe, find_outcome
     from seam_lib.core.params import find_root
 

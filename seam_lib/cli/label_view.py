@@ -1,6 +1,8 @@
 """What the scoring commands print."""
 
 from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from rich.console import Console
@@ -8,17 +10,31 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from seam_lib.analysis.agreement import agreement, printed
 from seam_lib.analysis.labels import read_labels
 from seam_lib.analysis.questions import rates, tiers
+from seam_lib.core import answers
+from seam_lib.core.cells import markdown
 from seam_lib.core.errors import SeamError
 from seam_lib.core.messages import printable
+from seam_lib.core.params import AnalysisParams
 from seam_lib.core.rows import TIER_NAMES, TIERS, condition_name
-from seam_lib.read.explain import evidence_of, pieces
-from seam_lib.read.verdicts import Audit, Share, agreement_of
+from seam_lib.read.specimens import specimen_of
+from seam_lib.read.verdicts import Audit, Share
+from seam_lib.read.view import Piece, View, view_of
 from seam_lib.score.checks import Change
-from seam_lib.score.scorer import LEXICAL_ONLY, Drop, Finding, Provenance, Reading
+from seam_lib.score.scorer import LEXICAL_ONLY, Drop, Finding, Provenance
 
-STYLES = {"kept": "", "evidence": "bold black on yellow"}
+#: How a terminal shows what a piece is marked as; a role of a plugin's own is shown as a task is.
+STYLES = {
+    "": "red",
+    "artifact": "",
+    "afterthought": "bold yellow",
+    "kept": "",
+    "evidence": "bold black on yellow",
+    "removed": "dim strike",
+}
+TASK = "cyan"
 
 
 def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> None:
@@ -42,6 +58,9 @@ def show_rates(console: Console, labels_path: Path, provenance: Provenance) -> N
         f"{labelled} labels for {planned} planned treated cases; "
         f"{len(provenance.dropped)} responses dropped as unusable. Written: {labels_path}"
     )
+    strange = {drop.finish_reason for drop in provenance.dropped if drop.flaw == "unknown"}
+    for finish_reason in sorted(filter(None, strange)):
+        console.print(f"Some of them {answers.words('unknown', finish_reason)}.", markup=False)
 
 
 def show_case(
@@ -51,61 +70,58 @@ def show_case(
     if not findings and not drops:
         raise SeamError(f"{case_id}: no treated response to such a case in the outputs.")
     for drop in drops:
-        console.print(f"{drop.model}: no label: {drop.reason}.", markup=False)
+        console.print(f"{drop.model}: no label: {drop}.", markup=False)
     for finding in findings:
-        show_finding(console, finding)
+        show_specimen(console, view_of(specimen_of(finding)))
 
 
-def show_finding(console: Console, finding: Finding) -> None:
-    """Print one finding: the comment, the verdict with its evidence, both returned texts."""
-    case, verdict = finding.case, finding.verdict
-    console.print(Rule(f"{case.id} · {finding.model}"))
-    facts = {
-        "comment": case.afterthought or "",
-        "proposition": case.forbidden_proposition,
-        "witnesses": ", ".join(case.witness_tokens or []),
-        "label": f"absorbed ({TIER_NAMES[verdict.tier]})" if verdict else "not absorbed",
-    }
-    for name, value in facts.items():
+def show_specimen(console: Console, view: View) -> None:
+    """Print a specimen: the verdict, what it rests on, the message and both responses."""
+    console.print(Rule(Text(view.title)))
+    for name, value in {"label": view.verdict, **view.facts}.items():
         _say(console, name, value)
-    for words in evidence_of(finding):
-        _say(console, "evidence", words)
-    _show_reading(console, "treated", finding.treated, verdict.evidence if verdict else ())
-    _show_reading(console, "clean", finding.clean, ())
+    for pane in view.panes.values():
+        console.print()
+        console.print(Text("  ").join([Text(pane.title, style="bold"), *map(_piece, pane.legend)]))
+        console.print(_marked(pane.pieces))
+
+
+def _marked(pieces: Sequence[Piece]) -> Text:
+    """Pieces in their styles; what was removed says so in words as well, for a file or a pipe."""
+    text = Text()
+    for step, run in groupby(pieces, key=attrgetter("step")):
+        parts = Text.assemble(*map(_piece, run))
+        text += Text.assemble(f"[removed: {step}: ", parts, "]") if step else parts
+    return text
+
+
+def _piece(piece: Piece) -> Text:
+    style = STYLES.get(piece.mark, TASK)
+    text = piece.text if piece.mark else piece.text.replace("\n", "↵\n")
+    return Text(text, style=f"{style} underline" if piece.changed else style)
 
 
 def show_changes(console: Console, changes: Sequence[Change]) -> None:
     """Print every label that changed, with both returned texts, and then how many did."""
     for change in changes:
-        console.print(Rule(f"{change.case_id} · {change.model} · {change.half}"))
+        console.print(Rule(Text(printable(f"{change.case_id} · {change.model} · {change.half}"))))
         _say(console, "old", change.old)
         _say(console, "new", change.new)
         if change.finding:
-            show_finding(console, change.finding)
+            show_specimen(console, view_of(specimen_of(change.finding)))
     console.print(f"{len(changes)} labels differ.")
 
 
-def _show_reading(
-    console: Console, side: str, reading: Reading, evidence: Sequence[tuple[int, int]]
-) -> None:
-    parts = pieces(reading, evidence)
-    for part in parts:
-        if part.kind == "removed":
-            _say(console, f"{side}: removed as {part.step}", part.text)
-    kept = [part for part in parts if part.kind != "removed"]
-    console.print(Text(f"{side}: returned text", style="bold"))
-    console.print(Text.assemble(*((printable(part.text), STYLES[part.kind]) for part in kept)))
-
-
 def _say(console: Console, name: str, value: str) -> None:
-    console.print(Text(f"{name}: ", style="bold") + Text(printable(value.strip())))
+    console.print(Text.assemble((f"{name}: ", "bold"), printable(value.strip())))
 
 
-def show_audit(console: Console, found: Audit, written: Path) -> None:
-    """Print what readers' verdicts say about the scorer."""
+def show_audit(console: Console, found: Audit, settings: AnalysisParams, written: Path) -> None:
+    """Print what readers' verdicts say about the scorer; `settings` seed the intervals."""
     for tier, confirmed in found.confirmed.items():
-        name = TIER_NAMES[tier]
-        console.print(f"{name}: {_share(confirmed)} of the positives read are confirmed")
+        console.print(
+            f"{TIER_NAMES[tier]}: {_share(confirmed)} of the positives read are confirmed"
+        )
     if found.missed.n:
         console.print(f"missed: {_share(found.missed)} of the negatives read hold the comment")
     if found.detected:
@@ -113,12 +129,9 @@ def show_audit(console: Console, found: Audit, written: Path) -> None:
         console.print(
             f"detected: {estimate:.1%} of all absorptions (at the bounds: {low:.1%} to {high:.1%})"
         )
-    for name, table in (("scorer and readers", found.scorer), ("two readers", found.readers)):
-        if table and sum(map(sum, table)):
-            values = ", ".join(f"{k} {v:.2f}" for k, v in agreement_of(table).items())
-            (yes, a), (b, no) = table
-            counts = f"both yes {yes}, both no {no}, only the first {a}, only the second {b}"
-            console.print(f"agreement of {name}: {values} ({counts})", markup=False)
+    agreed = agreement(found.agreement, settings.bootstrap_draws, settings.bootstrap_seed)
+    if len(agreed):
+        console.print(markdown(printed(agreed)), markup=False)
     console.print(f"unsure: {found.unsure}")
     console.print(f"overturned: {len(found.overturned)}, written to {written}")
 

@@ -18,19 +18,19 @@ def paper() -> None:
 
 
 def verify(
-    stage: list[str] = typer.Option([], help="Only this stage; may be given again."),
+    stage: list[str] = typer.Option([], help="Only this stage; repeat for more."),
 ) -> None:
-    """Re-execute the stages in a scratch copy and compare every tracked output, byte for byte.
+    """Run the stages again in a scratch copy and compare every tracked output, byte for byte.
 
-    Prints one line an output: stage, path, expected hash, got hash, verdict. Exit status 1 on any
-    difference: a changed output, a changed input, or code that makes other bytes.
+    Prints one line per output: stage, path, expected hash, hash found, verdict. The exit status is
+    1 on any difference: a changed output, a changed input, or code that now gives other bytes.
     """
     from rich.console import Console
 
     from seam_lib.core.params import find_root
     from seam_lib.verify import verify as run
 
-    with Console(stderr=True).status("Re-executing the stages in a scratch copy"):
+    with Console(stderr=True).status("Running the stages again in a scratch copy"):
         lines = run(find_root(), stage)
     width = max((len(line.path) for line in lines), default=0)
     stages = max((len(line.stage) for line in lines), default=0)
@@ -42,9 +42,11 @@ def verify(
     different = sum(line.verdict != "same" for line in lines)
     typer.echo(f"{len(lines) - different} outputs reproduced byte for byte.")
     if any(line.verdict == "not in dvc.yaml" for line in lines):
-        typer.echo("What is not in dvc.yaml was renamed or removed: delete its entry in dvc.lock.")
+        typer.echo(
+            "A stage that is not in dvc.yaml was renamed or removed: delete its entry in dvc.lock."
+        )
     if different:
         typer.echo(
-            f"{different} differ. `dvc repro` if the change was meant; `git checkout` it if not."
+            f"{different} differ. If you meant the change, run `dvc repro`; if not, `git checkout`."
         )
         raise typer.Exit(1)

@@ -18,10 +18,11 @@ def register(app: typer.Typer) -> None:
 def report(
     runs: list[str] = typer.Argument(help="Scored runs, such as `embedded`; one or more."),
 ) -> None:
-    """Print the essentials of runs: rates, contrasts, and what must be said beside them.
+    """Print the main results of runs: rates, contrasts, and what limits them.
 
-    Several runs are read together: Holm's adjustment is then over them, as it is over the panel in
-    the paper. reports/RUN/ holds the whole report of a run, as Markdown, page, figure and tables.
+    Runs named together form one family: Holm's adjustment is over all of them, as it is over the
+    panel in the paper. reports/RUN/ has the full report of a run: Markdown, a web page, a figure
+    and tables.
     """
     from seam_lib.core.params import find_root
     from seam_lib.report.results import analyse_runs
@@ -36,7 +37,7 @@ def report(
 
 
 def show(results: "list[RunResult]") -> None:
-    """Print the essentials of one or several runs."""
+    """Print the main results of one or several runs."""
     from rich.console import Console
     from rich.markdown import Markdown
 
@@ -62,7 +63,7 @@ def show(results: "list[RunResult]") -> None:
 
 
 def rate_table(results: "list[RunResult]") -> "Table":
-    """Rates with intervals and counts, a row a condition and a column a run."""
+    """Rates with intervals and counts: one row per condition, one column per run."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

@@ -28,6 +28,7 @@ def review(
     from seam_lib.cli.label_view import show_audit
     from seam_lib.cli.score import find_files, find_settings
     from seam_lib.core.files import read_rows
+    from seam_lib.core.params import load_params
     from seam_lib.core.rows import Label
     from seam_lib.read.packets import blind_packet, positives_packet, write_packets
     from seam_lib.read.verdicts import audit, read_key, read_verdicts, write_adjudications
@@ -41,7 +42,7 @@ def review(
         labels = list(read_rows(files.labels, Label))
         found = audit(read_key(folder / "key.csv"), [read_verdicts(v) for v in verdicts], labels)
         write_adjudications(folder / "adjudications.csv", found)
-        show_audit(console, found, folder / "adjudications.csv")
+        show_audit(console, found, load_params(files.root).analysis, folder / "adjudications.csv")
         return
     engine = open_engine(settings.nli, files.root)
     findings, _ = read_and_score(files.cases, files.outputs, engine)

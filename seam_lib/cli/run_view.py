@@ -1,4 +1,4 @@
-"""What the run commands show: progress while calling, and counts that hide nothing afterwards."""
+"""What the run commands show: progress while calling, and complete counts afterwards."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,38 +14,37 @@ from rich.table import Table
 from seam_lib.core.rows import Trace
 from seam_lib.core.run import Run, load_cases
 from seam_lib.infer import runner
-from seam_lib.infer.plan import Forecast, State, forecast, open_cases, reasons, tally
-from seam_lib.infer.traces import read_traces
+from seam_lib.infer.plan import Forecast, State, forecast, open_prompts, reasons, tally
+from seam_lib.infer.prompts import load_prompts, prompt_of
+from seam_lib.infer.traces import outputs, read_traces
 
 console = Console(soft_wrap=True, highlight=False)
 
 
 def call(run: Run, limit: int | None) -> str | None:
     """Call the model with a progress bar; returns why it stopped early, or None."""
-    todo = len(open_cases(run.settings, load_cases(run), read_traces(run.traces))[:limit])
-    try:
-        with watching(run, todo) as watch:
-            return runner.infer(run, limit=limit, watch=watch)
-    except KeyboardInterrupt:
-        return "interrupted; every finished answer is on record"
+    prompts = load_prompts(run)
+    todo = len(open_prompts(run.settings, prompts, read_traces(run.traces))[:limit])
+    with watching(run, todo) as watch:
+        return runner.infer(run, prompts, limit=limit, watch=watch)
 
 
 def call_again(run: Run, count: int) -> None:
     """Call settled cases again and say how many answers are the same."""
     with watching(run, count) as watch:
-        pairs = runner.recheck(run, count, watch=watch)
+        pairs = runner.recheck(run, load_prompts(run), count, watch=watch)
     different = [old.case_id for old, new in pairs if old.response != new.response]
     same = len(pairs) - len(different)
     console.print(f"{run.name}: {same} of {len(pairs)} answers are identical on this machine.")
     for case_id in different:
         console.print(f"  differs: {case_id}", markup=False)
     if len(pairs) < count:
-        console.print(f"({count} were asked for; the others are not settled, or the call failed.)")
+        console.print(f"({count} were wanted; the others are not settled, or the call failed.)")
 
 
 @contextmanager
 def watching(run: Run, todo: int) -> Iterator[runner.Watch]:
-    """Show a bar with rate, cost and time left; yields what the runner tells of each attempt."""
+    """Show a bar with rate, cost and time left; yields the function that the runner calls."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -76,8 +75,8 @@ def show_tally(run: Run, stopped: str | None) -> bool:
     counts = tally(cases, traces, run.settings)
     all_of_them = counts[-1]
     print_frame(f"{run.name}: {run.settings.model}", pd.DataFrame(map(asdict, counts)))
-    for reason, count in reasons(cases, traces).most_common(5):
-        console.print(f"  {count} x {reason}", markup=False)
+    for words, count in reasons(map(prompt_of, cases), traces).most_common(5):
+        console.print(f"  {count} x {words}", markup=False)
     if stopped:
         console.print(f"stopped: {stopped}", markup=False)
     if all_of_them.missing:
@@ -87,27 +86,24 @@ def show_tally(run: Run, stopped: str | None) -> bool:
         )
     if all_of_them.unusable:
         console.print(
-            f"{all_of_them.unusable} of {all_of_them.planned} cases are unusable: every answer "
-            f"drawn was empty or cut off. The scorer leaves them out and says so. To draw again, "
-            f"set attempts higher than {run.settings.attempts} in {run.home}."
+            f"{all_of_them.unusable} of {all_of_them.planned} cases are unusable: no answer drawn "
+            f"was whole. The scorer leaves them out and says so. To draw again, set attempts "
+            f"higher than {run.settings.attempts} in {run.home}."
         )
     return all_of_them.usable == all_of_them.planned
 
 
 def show_dry_run(run: Run) -> None:
     """Print what the next start would do, without doing it."""
-    show_forecast(run)
+    show_forecast(run, forecast(run.settings, load_prompts(run), read_traces(run.traces)))
     console.print("Nothing was called.")
 
 
-def show_forecast(run: Run) -> Forecast:
+def show_forecast(run: Run, plan: Forecast) -> None:
     """Print what the next start would take: calls, tokens, time and money."""
-    cases, traces = load_cases(run), read_traces(run.traces)
-    todo = open_cases(run.settings, cases, traces)
-    plan = forecast(run.settings, todo, traces)
     where = run.settings.base_url or f"the {run.settings.provider} provider"
     console.print(f"{run.name}: {run.settings.model} at {where}", markup=False)
-    console.print(f"  cases   {len(cases)} planned, {len(cases) - len(todo)} settled")
+    console.print(f"  cases   {plan.prompts} planned, {plan.prompts - plan.calls} settled")
     console.print(f"  calls   {plan.calls}, if none must be repeated")
     console.print(f"  tokens  about {plan.input_tokens:,} in and {plan.output_tokens:,} out;")
     console.print(f"          with loops and hidden reasoning at most {plan.at_most:,} out")
@@ -117,11 +113,10 @@ def show_forecast(run: Run) -> Forecast:
         f"{plan.speed:.0f} tokens"
     )
     console.print(
-        f"          a second and call ({'measured' if plan.measured else 'assumed'}), "
+        f"          per second and call ({'measured' if plan.measured else 'assumed'}), "
         f"{run.settings.concurrency} at once"
     )
     console.print(f"  cost    {cost_words(run, plan)}")
-    return plan
 
 
 def cost_words(run: Run, plan: Forecast) -> str:
@@ -129,12 +124,12 @@ def cost_words(run: Run, plan: Forecast) -> str:
     if run.settings.provider == "llamacpp":
         return "none: the model runs on this machine"
     if plan.usd is None:
-        return "unknown: give price_in and price_out (US dollars a million tokens; --price-in ...)"
+        return "unknown: set --price-in and --price-out (US dollars per million tokens)"
     return f"about ${plan.usd:.2f}, at most ${plan.usd_at_most:.2f}"
 
 
 def timespan(seconds: float) -> str:
-    """Seconds as people say them."""
+    """Seconds in words: seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
@@ -143,32 +138,36 @@ def timespan(seconds: float) -> str:
 def show_export(run: Run, path: Path, calls: int) -> None:
     """Say what was exported and how the results come back."""
     console.print(f"{path}: {calls} calls of run {run.name}.", markup=False)
-    console.print(f"Bring the results back with: seam infer {run.name} --import-batch RESULTS")
+    console.print(f"To import the results: seam infer {run.name} --import-batch RESULTS")
 
 
 def show_import(run: Run, taken: int, left_out: int) -> None:
     """Say what was taken from a batch's results, and how the rest is asked."""
-    console.print(f"{taken} attempts taken, {left_out} left out: already on record.")
-    console.print(f"What is still open: seam infer {run.name} --export-batch FILE")
+    console.print(f"{taken} attempts imported; {left_out} were already in the traces.")
+    console.print(f"To export what is still open: seam infer {run.name} --export-batch FILE")
 
 
 def show_health(run: Run) -> None:
     """Print a run's diagnosis."""
     from seam_lib.infer.health import diagnose
+    from seam_lib.score.damage import empty_words, left_empty
 
-    found = diagnose(load_cases(run), read_traces(run.traces), run.settings)
+    cases, traces = load_cases(run), read_traces(run.traces)
+    found = diagnose(cases, traces, run.settings)
+    emptied = empty_words(left_empty(cases, outputs(map(prompt_of, cases), traces)), run.name)
+    warnings = [*found.warnings, *filter(None, [emptied])]
     print_frame(f"{run.name}: {run.settings.model}", found.outcomes)
     print_frame("calls (p50/p95: median and 95th percentile)", found.calls)
     print_frame("collected", found.windows)
     print_frame("by whom and how", found.provenance)
-    for warning in found.warnings:
+    for warning in warnings:
         console.print(f"warning: {warning}", markup=False)
-    if not found.warnings:
+    if not warnings:
         console.print("No warnings.")
 
 
 def print_frame(title: str, frame: pd.DataFrame) -> None:
-    """Print a frame; numbers to the right, and the names in the first column whole."""
+    """Print a frame; numbers are aligned right, and names in the first column are never cut."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
     for place, column in enumerate(frame):
         numeric = pd.api.types.is_numeric_dtype(frame[column])

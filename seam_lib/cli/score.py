@@ -27,16 +27,17 @@ def score(
     run: str | None = typer.Argument(None, help="A run of params.yaml; or give the three files."),
     cases: Path | None = typer.Option(None, help="The benchmark: a folder or a JSON Lines file."),
     outputs: Path | None = typer.Option(
-        None, help="Answers, one JSON row a line: case_id, model, response, error, finish_reason."
+        None, help="Answers as JSON Lines: case_id, model, response, error, finish_reason."
     ),
     labels: Path | None = typer.Option(None, help="Where the labels go."),
     nli: str | None = typer.Option(
         None,
-        help="Entailment model: a name, a folder, or off; score.nli in params.yaml if not given.",
+        help="Semantic tier: an entailment model's name, a folder, or off.  "
+        "[default: score.nli of params.yaml]",
     ),
     no_nli: bool = typer.Option(False, "--no-nli", help="The two lexical tiers only."),
     explain: str | None = typer.Option(
-        None, metavar="CASE", help="Show what this case's label rests on; write nothing."
+        None, metavar="CASE", help="Show the evidence for this case's label; write nothing."
     ),
     diff: Path | None = typer.Option(
         None, metavar="OLD", help="Show every label that differs from OLD's; write nothing."
@@ -56,7 +57,7 @@ def score(
     from seam_lib.score.scorer import read_and_score, score_files
 
     if explain and diff:
-        raise SeamError("Give --explain or --diff, not both: one case says nothing of the others.")
+        raise SeamError("Give --explain or --diff, not both: --diff compares all cases.")
     files = find_files(run, cases, outputs, labels)
     settings = find_settings()
     name = "off" if no_nli else nli or settings.nli
@@ -76,7 +77,7 @@ def score(
 def find_files(
     run: str | None, cases: Path | None, outputs: Path | None, labels: Path | None
 ) -> Files:
-    """The files of a run, or the three that were given; anything else is an error."""
+    """The files of a run, or the three files given; anything else is an error."""
     from seam_lib.core.errors import SeamError
     from seam_lib.core.params import find_root
     from seam_lib.core.run import load_run
@@ -84,7 +85,7 @@ def find_files(
     if run is None and cases and outputs and labels:
         return Files(Path.cwd(), cases, outputs, labels)
     if run is None or cases or outputs or labels:
-        raise SeamError("Give a run's name, or else all three of --cases, --outputs and --labels.")
+        raise SeamError("Give a run's name, or all three of --cases, --outputs and --labels.")
     found = load_run(find_root(), run)
     return Files(found.root, found.benchmark, found.outputs, found.labels)
 

@@ -1,11 +1,15 @@
-"""The command that takes a model's name and ends with its report."""
+"""The command that goes from a model's name to its report."""
 
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from seam_lib.core.run import Run
+    from seam_lib.infer.plan import Forecast
+    from seam_lib.infer.runner import Watch
 
 
 def register(app: typer.Typer) -> None:
@@ -27,24 +31,24 @@ def trial(
         None, help="The environment variable that holds the key, if not the provider's usual one."
     ),
     limit: int | None = typer.Option(
-        None, min=1, help="At most so many cases, in whole clusters spread over the sources."
+        None, min=1, help="At most this many cases, in whole clusters, each source in turn."
     ),
     benchmark: str | None = typer.Option(
         None, help="A folder in data/benchmark.  [default: build.name of params.yaml]"
     ),
-    price_in: float | None = typer.Option(None, help="US dollars a million input tokens."),
-    price_out: float | None = typer.Option(None, help="US dollars a million output tokens."),
-    max_usd: float | None = typer.Option(None, help="Stop before this sum could be passed."),
+    price_in: float | None = typer.Option(None, help="US dollars per million input tokens."),
+    price_out: float | None = typer.Option(None, help="US dollars per million output tokens."),
+    max_usd: float | None = typer.Option(None, help="Stop before the run could cost more."),
     settings: list[str] = typer.Option(
-        [], "--set", metavar="KEY=VALUE", help="Any other setting of a run; may be given again."
+        [], "--set", metavar="KEY=VALUE", help="Any other setting of a run; repeat for more."
     ),
     name: str | None = typer.Option(None, help="Call the run try-NAME.  [default: the model]"),
     yes: bool = typer.Option(False, "--yes", "-y", help="Start without asking."),
 ) -> None:
-    """Try a model: ask it, score the answers, write its report beside the published panel.
+    """Try a model: ask it, score the answers, and report on it beside the published panel.
 
-    Says first what it will take. Start it again after any stop: it asks nothing twice. With a
-    larger --limit, or none, it goes on from what it has.
+    First shows the expected calls, time and cost. After any stop, start it again: nothing is asked
+    twice. A larger --limit, or none, continues from the answers it has.
 
     seam try embedded --limit 24                          a 135M model, offline, no key
 
@@ -55,12 +59,8 @@ def trial(
     seam try claude-haiku-4-5 --provider anthropic            ANTHROPIC_API_KEY must be set
     """
     from seam_lib.cli.report import show
-    from seam_lib.cli.run_view import show_forecast
     from seam_lib.core.params import find_root
-    from seam_lib.infer.providers import api_key
-    from seam_lib.report.page import write_report
-    from seam_lib.report.results import analyse_run
-    from seam_lib.trial import plan_trial, save_trial
+    from seam_lib.trial import try_model
 
     given = {
         key: value
@@ -70,44 +70,41 @@ def trial(
         }.items()
         if value is not None
     } | dict(map(parse_setting, settings))  # fmt: skip
-    run = plan_trial(find_root(), model, given, limit, name)
-    if show_forecast(run).calls:
-        api_key(run.settings)  # a missing one is better known before the question
-        if not yes:
-            typer.confirm("Start?", abort=True)
-    typer.echo(f"run     {save_trial(run).relative_to(run.root)}")
-    if not ask(run):
+    tried = try_model(
+        find_root(), model, given, limit=limit, name=name, watch=Screen(),
+        confirm=lambda: yes or typer.confirm("Start?", abort=True),
+    )  # fmt: skip
+    if tried.result is None or tried.report is None:
         raise typer.Exit(1)
-    label(run)
-    result = analyse_run(run.root, run.name)
-    show([result])
-    folder = write_report(run.root, result)
-    typer.echo(f"report  {(folder / 'report.html').relative_to(run.root)}")
+    show([tried.result])
+    typer.echo(f"report  {(tried.report / 'report.html').relative_to(tried.run.root)}")
 
 
-def ask(run: "Run") -> bool:
-    """Get the answers that are lacking; False if some case has none yet."""
-    from seam_lib.cli.run_view import call, show_tally
-    from seam_lib.core.run import load_cases
-    from seam_lib.infer.plan import open_cases
-    from seam_lib.infer.traces import read_traces
+class Screen:
+    """Shows a trial's steps; a `seam_lib.trial.Watcher`."""
 
-    show_tally(run, call(run, None))
-    return not open_cases(run.settings, load_cases(run), read_traces(run.traces))
+    def planned(self, run: "Run", plan: "Forecast") -> None:
+        """Show what it will take."""
+        from seam_lib.cli.run_view import show_forecast
 
+        show_forecast(run, plan)
 
-def label(run: "Run") -> None:
-    """Score the answers, with the semantic tier that params.yaml names."""
-    from seam_lib.core.params import load_params
-    from seam_lib.score.nli import open_engine
-    from seam_lib.score.scorer import score_files
+    def asking(self, run: "Run", plan: "Forecast") -> "AbstractContextManager[Watch]":
+        """Show where its settings are, and a progress bar."""
+        from seam_lib.cli.run_view import watching
 
-    engine = open_engine(load_params(run.root).score.nli, run.root)
-    score_files(run.root, run.benchmark, run.outputs, run.labels, engine)
+        typer.echo(f"run     {run.home}")
+        return watching(run, plan.calls)
+
+    def asked(self, run: "Run", stopped: str | None) -> None:
+        """Show what became of every case."""
+        from seam_lib.cli.run_view import show_tally
+
+        show_tally(run, stopped)
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """KEY=VALUE, the value as YAML reads it: null, 0.5, [a, b], {c: d}."""
+    """Read KEY=VALUE, the value as YAML: null, 0.5, [a, b], {c: d}."""
     import yaml
 
     from seam_lib.core.errors import SeamError

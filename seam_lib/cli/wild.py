@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 def screen() -> None:
     """Screen the corpora of params.yaml for pastes with the user's own words below them.
 
-    Downloads a corpus of the hub first. Start it again after any stop: it goes on at the shard
+    Downloads a corpus from the hub first. After any stop, start it again: it continues at the shard
     where it stopped. Writes hashes, kinds and lengths, never a message.
     """
     from seam_lib.core.params import find_root, load_params
@@ -28,15 +28,15 @@ def screen() -> None:
     root = find_root()
     wild = load_params(root).wild
     for shard in run(root, wild):
-        typer.echo(f"left out, cannot be read: {shard}. Fetch it and start again.", err=True)
+        typer.echo(f"left out, not readable: {shard}. Fetch it again, then start again.", err=True)
     typer.echo((wild.folder(root) / "screen.csv").read_text(encoding="utf-8"), nl=False)
 
 
 def judge() -> None:
     """Let the judge of params.yaml read the candidates and say which are genuine.
 
-    Asks nothing twice: start it again after any stop. Exit status 1 while a candidate lacks an
-    answer.
+    After any stop, start it again: nothing is asked twice. The exit status is 1 while a candidate
+    has no answer.
     """
     from seam_lib.cli.run_view import watching
     from seam_lib.core.params import find_root, load_params
@@ -61,7 +61,7 @@ def judge() -> None:
 def sample() -> None:
     """Draw the judged positives that people annotate, and write their hashes."""
     from seam_lib.core.params import find_root, load_params
-    from seam_lib.wild.annotate import write_sample
+    from seam_lib.wild.sample import write_sample
 
     root = find_root()
     typer.echo(write_sample(root, load_params(root).wild).relative_to(root))
@@ -85,23 +85,25 @@ def audit(
     b: Path = typer.Argument(help="Annotator B's exported file."),
 ) -> None:
     """Read two annotators' files: agreement with intervals, and the estimate for the pool."""
+    from seam_lib.analysis.agreement import agreement, printed, write_tables
     from seam_lib.core.cells import markdown
     from seam_lib.core.params import find_root, load_params
-    from seam_lib.wild import audit as audits
-    from seam_lib.wild.annotate import check_sample
+    from seam_lib.wild.audit import check_sample, cross, estimate, read_answers
     from seam_lib.wild.judge import positives
+    from seam_lib.wild.sample import draw_sample
 
     root = find_root()
     params = load_params(root)
-    answers_a, answers_b = audits.read_answers(a), audits.read_answers(b)
-    check_sample(root, params.wild, answers_a)
-    tables = audits.cross(answers_a, answers_b)
+    answers_a, answers_b = read_answers(a), read_answers(b)
+    sample = {name: row.hash for name, row in draw_sample(root, params.wild).items()}
+    check_sample(params.wild.name, sample, answers_a)
+    tables = cross(answers_a, answers_b)
     settings = params.analysis
-    found = audits.agreement(tables, settings.bootstrap_draws, settings.bootstrap_seed)
-    audits.write_tables(params.wild.folder(root) / "agreement.csv", tables)
-    typer.echo(markdown(found.map(lambda cell: f"{cell:.2f}" if isinstance(cell, float) else cell)))
+    found = agreement(tables, settings.bootstrap_draws, settings.bootstrap_seed)
+    write_tables(params.wild.folder(root) / "agreement.csv", tables)
+    typer.echo(markdown(printed(found)))
     pool = len(positives(root, params.wild))
-    guess = audits.estimate(tables["genuine"], pool)
+    guess = estimate(tables["genuine"], pool)
     typer.echo(
         f"{guess.consensus} of {guess.sampled} by both: about {guess.matches:,} of the {pool:,} "
         f"judged positives match, at least {guess.lower_bound:,} (95% Wilson bound)."

@@ -1,4 +1,4 @@
-"""The benchmark on disk: a folder of cases, one file for each licence partition."""
+"""The benchmark on disk: a folder of cases, one file per licence partition."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 def write_benchmark(folder: Path, cases: Iterable[Case]) -> None:
-    """Write cases to one file for each licence partition: all files or, on any error, none.
+    """Write cases to one file per licence partition: all files or, on any error, none.
 
-    Nothing is stored twice, and each file can be passed on under its own terms; `read_benchmark`
-    puts them together again.
+    Nothing is stored twice, and each file can be shared under its own terms; `read_benchmark` puts
+    them together again.
     """
     with ExitStack() as stack:
         handles = {
@@ -54,15 +54,15 @@ def stream_benchmark(path: Path) -> Iterator[Case]:
     if not files or not path.exists():
         others = sorted(folder.name for folder in path.parent.glob("*/"))
         raise SeamError(
-            f"{path}: no cases there. Run `seam build` for the benchmark of params.yaml, or mend "
-            f"the path. Beside it: {', '.join(others) or 'nothing'}."
+            f"{path}: no cases there. Run `seam build` for the benchmark of params.yaml, or "
+            f"correct the path. That folder has: {', '.join(others) or 'nothing'}."
         )
     for file in files:
         yield from read_rows(file, Case)
 
 
 def deal_clusters(cases: Sequence[Case]) -> list[list[Case]]:
-    """The cases of each cluster, one cluster of each source in turn: any first few are mixed."""
+    """The cases of each cluster, one cluster of each source in turn, so the first few are mixed."""
     clusters: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
         clusters[case.composition_event_id].append(case)
@@ -73,5 +73,8 @@ def deal_clusters(cases: Sequence[Case]) -> list[list[Case]]:
 
 
 def deal(piles: Iterable[Iterable[T]]) -> Iterator[T]:
-    """Deal what several piles hold, one of each in turn, until all are empty."""
-    return (item for turn in zip_longest(*piles) for item in turn if item is not None)
+    """Deal from several piles, one item of each in turn, until all are empty."""
+    for turn in zip_longest(*piles):
+        for item in turn:
+            if item is not None:
+                yield item

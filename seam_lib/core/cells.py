@@ -1,10 +1,11 @@
 """Tables and their cells: .csv for machines, .md for readers, .tex (booktabs) for papers.
 
-A table has two bodies: `data`, plain values at full use, and `display`, the cells as the paper
-prints them. Percentages are printed with one decimal, levers as in Table 3.
+A table has two bodies: `data`, plain values in full precision, and `display`, the cells as the
+paper prints them. Percentages are printed with one decimal, levers as in Table 3.
 """
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def named(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def markdown(frame: pd.DataFrame) -> str:
-    """A frame as a Markdown table: numbers to the right, bars escaped, line ends as spaces."""
+    """A frame as a Markdown table: numbers aligned right, bars escaped, line ends as spaces."""
     rows = frame.values.tolist()
     marks = ["---:" if right else "---" for right in numeric(frame)]
     cells = (
@@ -66,10 +67,32 @@ def markdown(frame: pd.DataFrame) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in cells)
 
 
+class Shown(str):
+    """Markdown that a notebook's cell renders; where nothing does, it reads as it is."""
+
+    def __repr__(self) -> str:
+        return self
+
+    def _repr_markdown_(self) -> str:
+        return self
+
+
+def show(frame: pd.DataFrame) -> Shown:
+    """A frame as a notebook's cell shows it: the table of `markdown`."""
+    return Shown(markdown(named(frame)))
+
+
 def numeric(frame: pd.DataFrame) -> list[bool]:
-    """Which columns of a table hold nothing but numbers, and so stand to the right."""
+    """Which columns of a table hold nothing but numbers, and so are aligned right."""
     columns = [frame.iloc[:, place] for place in range(frame.shape[1])]
     return [len(cells) > 0 and all(NUMERIC.fullmatch(str(c)) for c in cells) for cells in columns]
+
+
+def span(values: Iterable[float], words: Callable[[float], str] = "{:,}".format) -> str:
+    """From the least to the most of some values, or the one value that they all have."""
+    found = list(values)
+    low, high = words(min(found)), words(max(found))
+    return low if low == high else f"{low} to {high}"
 
 
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -26,14 +26,13 @@ def read_rows(path: Path, row_type: type[T], *, torn_tail: bool = False) -> Iter
     Args:
         path: The file; blank lines are skipped.
         row_type: A msgspec struct, such as `rows.Case`. Fields it does not know are ignored.
-        torn_tail: Skip a last line without its line end: the log of a process that was killed.
+        torn_tail: Skip a last line that has no line end, as a killed process leaves it in its log.
 
     Yields:
         The rows, in file order.
 
     Raises:
-        SeamError: The file cannot be read or a line is not such a row; names the file and the
-            line.
+        SeamError: The file cannot be read, or a line is not such a row; names file and line.
     """
     for _, row in numbered_rows(path, row_type, torn_tail=torn_tail):
         yield row
@@ -56,30 +55,36 @@ def numbered_rows(
             ) from None
 
 
-def csv_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+def csv_rows(
+    path: Path, columns: Sequence[str], younger: Sequence[str] = ()
+) -> Iterator[tuple[str, dict[str, str]]]:
     """Read a CSV file that has exactly the given columns.
 
     Args:
         path: The file; blank lines are skipped.
         columns: Its columns, in order.
+        younger: Columns behind these that older files lack, all of them.
 
     Yields:
-        Where each row stands, as `file:line`, and the row by column.
+        The place of each row, as `file:line`, and its values by column.
 
     Raises:
         SeamError: The file cannot be read, or its header or a row does not fit; names the line.
     """
     reader = csv.reader(_text_lines(path), strict=True)
     try:
-        if (header := next(reader, None)) != list(columns):
-            raise SeamError(f"{path}:1: the columns are {header}; they must be {list(columns)}.")
+        header = next(reader, None)
+        if header != list(columns) and header != [*columns, *younger]:
+            raise SeamError(
+                f"{path}:1: the columns are {header}; they must be {[*columns, *younger]}."
+            )
         for row in filter(None, reader):
             place = f"{path}:{reader.line_num}"
-            if len(row) != len(columns):
+            if len(row) != len(header):
                 raise SeamError(
-                    f"{place}: {len(row)} fields for {len(columns)} columns; correct the row."
+                    f"{place}: {len(row)} fields for {len(header)} columns; correct the row."
                 )
-            yield place, dict(zip(columns, row, strict=True))
+            yield place, dict(zip(header, row, strict=True))
     except csv.Error as error:
         raise SeamError(f"{path}:{reader.line_num}: {error}; correct the row.") from None
 
@@ -97,10 +102,10 @@ def _numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         handle = path.open("rb")
     except FileNotFoundError:
         raise SeamError(
-            f"{path}: no such file. Run the stage that writes it (`dvc repro`) or mend the path."
+            f"{path}: no such file. Run the stage that writes it (`dvc repro`) or correct the path."
         ) from None
     except OSError as error:
-        raise SeamError(f"{path}: cannot be read: {error.strerror}. Mend the path.") from None
+        raise SeamError(f"{path}: cannot be read: {error.strerror}. Correct the path.") from None
     with handle:
         for number, line in enumerate(handle, start=1):
             yield number, line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
@@ -117,7 +122,7 @@ def _text_lines(path: Path) -> Iterator[str]:
 
 
 def write_rows(path: Path, rows: Iterable[Any]) -> None:
-    """Write rows as JSON Lines, atomically; they are encoded one by one and never held together."""
+    """Write rows as JSON Lines, atomically; they are encoded one by one, never all in memory."""
     with replacing(path) as handle:
         for row in rows:
             handle.write(msgspec.json.encode(row) + b"\n")
@@ -129,7 +134,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write plain data as JSON for people and diffs: sorted keys, one value a line, atomically."""
+    """Write plain data as JSON, atomically; with sorted keys, one value per line, for diffs."""
     text = json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     write_text(path, text + "\n")
 
@@ -141,7 +146,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def append_text(path: Path, text: str, header: str = "") -> None:
-    """Append whole lines to a file of UTF-8 text; two processes may do so at once.
+    """Append whole lines to a file of UTF-8 text; two processes may do so at the same time.
 
     Args:
         path: The file; missing parent folders are made.
@@ -203,7 +208,7 @@ def sha256(path: Path) -> str:
 
 
 def digests(root: Path, names: Iterable[str]) -> dict[str, str]:
-    """The SHA-256 of files, and of all files in folders, by their names.
+    """The SHA-256 of files, and of every file in a folder, by name.
 
     Args:
         root: The folder that the names are relative to.

@@ -1,4 +1,4 @@
-"""Messages and responses as HTML, and text that cannot act.
+"""Messages and responses as HTML, and text made safe to show.
 
 A message is coloured by who wrote which part of it; the model sees the same without the colours.
 """
@@ -6,6 +6,7 @@ A message is coloured by who wrote which part of it; the model sees the same wit
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 
+from seam_lib.core.answers import reason
 from seam_lib.core.palette import BLUE, NEUTRAL, ORANGE, VERMILION
 from seam_lib.core.rows import Case, Composed, Output
 
@@ -23,7 +24,7 @@ LEGEND = {
     "boundary_instruction": "added sentence, typed",
     "artifact": "artifact, pasted",
     "afterthought": "comment, typed",
-    "": "tags",
+    "": "seam, tags",
 }
 PAIR = f"display:grid;grid-template-columns:1fr 1fr;gap:.8em;border-top:1px solid {NEUTRAL}66"
 GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(19em,1fr));gap:.8em"
@@ -37,8 +38,7 @@ def stretches(message: Case | Composed) -> Iterator[tuple[str, str]]:
     """Cut a message at its segments' offsets.
 
     Yields:
-        Pairs of role and text, which joined give back the message; the role is empty between
-        segments.
+        Pairs of role and text; joined, the texts are the message. Between segments the role is "".
     """
     here = 0
     for segment in message.segments:
@@ -55,7 +55,7 @@ def to_html(messages: Mapping[str, Case | Composed]) -> str:
 
 
 def answers_html(cases: Iterable[Case], outputs: Mapping[str, Output]) -> str:
-    """Each case as a row: its message, and what the model returned; the first look at a run.
+    """Each case as a row, for a first look at a run: its message, and what the model returned.
 
     Args:
         cases: The cases to show.
@@ -85,22 +85,22 @@ def box(name: str, message: Case | Composed) -> str:
 
 
 def coloured(role: str, text: str) -> str:
-    """A stretch of text in its role's colour; a role of a plugin's own is shown as a task is."""
+    """A stretch of text in its role's colour; a role that a plugin added is shown like the task."""
     style = STYLES.get(role, STYLES["task_instruction"])
     return f'<span style="{style}">{escape(text)}</span>' if text else ""
 
 
 def _answer(output: Output | None) -> str:
-    """A response as it came, characters that would act made visible, with what is odd about it."""
+    """A response as it came, with invisible characters made visible and any defect named."""
     if output is None:
         return "<i>missing: not asked yet</i>"
-    notes = [note for note in (output.error, output.decoding) if note]
+    notes = [note for note in (reason(output), output.decoding) if note]
     head = f"<b>response</b> <i>{escape('; '.join(notes))}</i>"
     return f'{head}<pre style="{BOX}">{escape(printable(output.response or ""))}</pre>'
 
 
 def printable(text: str) -> str:
-    """Show characters that would act unseen: a model's answer must not steer a terminal or a page.
+    """Make invisible characters visible: a model's answer must not control a terminal or a page.
 
     Control characters become pictures; marks that turn, break or hide text become their code.
     """

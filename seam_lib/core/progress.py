@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 def shown(items: Iterable[T], description: str, total: int) -> Iterable[T]:
-    """Pass items on, with a bar on standard error while they pass.
+    """Yield items, with a progress bar on standard error.
 
     Args:
-        items: What is worked through.
-        description: What happens to them.
+        items: The items.
+        description: What is being done to them.
         total: How many there are.
     """
     console = Console(stderr=True)

@@ -11,14 +11,23 @@ import msgspec
 
 #: The six matched conditions of the paper (Section 3.2), in its order.
 CONDITIONS = ("clean", "newline", "blank", "boundary", "mitigation", "newline_R")
-#: The five that carry a comment, and so get labels.
+#: The five with a comment, which therefore get labels.
 TREATED = CONDITIONS[1:]
-#: The four that Figure 2 draws: same comment, another seam.
+#: The four in Figure 2: the same comment behind four different seams.
 CASUAL = TREATED[:4]
 #: The six sources, in the order in which every build and table visits them.
 SOURCES = ("canitedit", "coedit", "commitpackft", "iterater", "pararev", "stackexchange")
 #: The two of them whose artifacts are code.
 CODE_SOURCES = ("canitedit", "commitpackft")
+#: The release partition of each source: the group of licences its items may be passed on under.
+PARTITION_OF = {
+    "canitedit": "permissive",
+    "coedit": "permissive",
+    "commitpackft": "permissive_review",
+    "iterater": "permissive",
+    "pararev": "noncommercial_sharealike",
+    "stackexchange": "sharealike",
+}
 #: The file of the benchmark that a release partition goes into, by the terms it may be passed on.
 PARTITIONS = {
     "permissive": "permissive",
@@ -50,13 +59,13 @@ SOURCE_NAMES = {
 
 
 def in_order(conditions: Iterable[str]) -> list[str]:
-    """Distinct conditions: the paper's in its order, then those of one's own by name."""
+    """Distinct conditions: the paper's in its order, then your own by name."""
     found = set(conditions)
     return [c for c in CONDITIONS if c in found] + sorted(found - set(CONDITIONS))
 
 
 def condition_name(condition: str) -> str:
-    """What readers see of a condition; one's own are shown as they are."""
+    """What readers see of a condition; your own conditions keep their names."""
     return CONDITION_NAMES.get(condition, condition)
 
 
@@ -71,7 +80,7 @@ def source_of(cluster_id: str) -> str:
 
 
 class Segment(msgspec.Struct, frozen=True):
-    """A stretch of the message with one origin; offsets count characters of `message`."""
+    """A stretch of the message with one origin; `start` and `end` count its characters."""
 
     origin: Literal["typed", "simulated_paste"]
     role: str
@@ -191,7 +200,7 @@ class Candidate(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Judgement(Candidate, kw_only=True, frozen=True):
-    """What the judge said of a candidate; `genuine` is None where its answer cannot be parsed."""
+    """The judge's answer about a candidate; `genuine` is None if it cannot be parsed."""
 
     judge: str
     asked: str

@@ -1,4 +1,4 @@
-"""A run: its name, its settings, and where its files lie."""
+"""A run: its name, its settings, and where its files are."""
 
 from pathlib import Path
 
@@ -6,27 +6,34 @@ import msgspec
 
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
-from seam_lib.core.params import TRIED, RunParams, is_trial, load_params
+from seam_lib.core.params import TRIED, RunParams, load_params, load_trials
 from seam_lib.core.rows import Case
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A run's name, its settings, and where its files lie."""
+    """A run's name, its settings, and where its files lie.
+
+    Attributes:
+        name: Its name.
+        settings: Its settings.
+        root: The project's folder.
+        trial: Whether the settings lie in a file of their own, from `seam try`, not in params.yaml.
+    """
 
     name: str
     settings: RunParams
     root: Path
+    trial: bool = False
 
     @property
     def home(self) -> str:
         """Where its settings are changed, in words."""
-        trial = is_trial(self.name)
-        return f"{TRIED}/{self.name}.yaml" if trial else f"runs.{self.name} of params.yaml"
+        return f"{TRIED}/{self.name}.yaml" if self.trial else f"runs.{self.name} of params.yaml"
 
     @property
     def command(self) -> str:
         """What asks it on, in words."""
-        return "the same `seam try`" if is_trial(self.name) else f"seam infer {self.name}"
+        return "the same `seam try`" if self.trial else f"seam infer {self.name}"
 
     @property
     def benchmark(self) -> Path:
@@ -50,18 +57,19 @@ class Run(msgspec.Struct, frozen=True):
 
 
 def load_run(root: Path, name: str) -> Run:
-    """Find a run in params.yaml, or one that `seam try` made.
+    """Find a run in params.yaml, or else one that `seam try` made.
 
     Raises:
         SeamError: There is none of this name.
     """
-    runs = load_params(root).runs
+    ours, tried = load_params(root).runs, load_trials(root)
+    runs = tried | ours
     if name not in runs:
         raise SeamError(
-            f"there is no run {name!r}, but: {', '.join(sorted(runs)) or 'none'}. Add it to "
-            f"params.yaml below `runs:` with benchmark, provider and model, or use `seam try`."
+            f"there is no run {name!r}; the runs are: {', '.join(sorted(runs)) or 'none'}. Add it "
+            f"to params.yaml below `runs:` with benchmark, provider and model, or use `seam try`."
         )
-    return Run(name, runs[name], root)
+    return Run(name, runs[name], root, trial=name not in ours)
 
 
 def load_cases(run: Run) -> list[Case]:

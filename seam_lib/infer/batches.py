@@ -1,9 +1,10 @@
-"""Batches: a run's open cases as OpenAI batch files, and results back into the same traces.
+"""Batches: what a run has to ask as OpenAI batch files, and results back into the same traces.
 
 The road to large runs on engines that exist: vLLM's `run-batch` reads the same format, and a
 batch at a provider costs about half.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,15 @@ import msgspec
 
 from seam_lib.core import files
 from seam_lib.core.errors import SeamError
-from seam_lib.core.rows import Case, Trace
-from seam_lib.core.run import Run, load_cases
-from seam_lib.infer.plan import answers_drawn, check_settings, next_request, open_cases
+from seam_lib.core.rows import Trace
+from seam_lib.core.run import Run
+from seam_lib.infer.plan import answers_drawn, check_settings, next_request, open_prompts
+from seam_lib.infer.prompts import Prompt, message_digest
 from seam_lib.infer.providers import CallError, Reply, Request, own_words
 from seam_lib.infer.providers.openai import read_reply, request_body
 from seam_lib.infer.runner import make_trace
 from seam_lib.infer.traces import (
-    by_case,
-    message_digest,
-    messages,
+    by_prompt,
     open_log,
     outputs,
     read_traces,
@@ -44,11 +44,12 @@ class BatchResult(msgspec.Struct):
     error: Any = None
 
 
-def export_batch(run: Run, path: Path) -> int:
-    """Write the next call of every open case as one line of an OpenAI batch file.
+def export_batch(run: Run, prompts: Sequence[Prompt], path: Path) -> int:
+    """Write the next call of every open prompt as one line of an OpenAI batch file.
 
     Args:
         run: The run; its provider must speak OpenAI's protocol.
+        prompts: What it asks.
         path: The file to write.
 
     Returns:
@@ -62,18 +63,18 @@ def export_batch(run: Run, path: Path) -> int:
             f"runs.{run.name}: batch files are OpenAI's format; its provider is "
             f"{run.settings.provider}. Set `provider: openai` for a server that reads them."
         )
-    cases, traces = load_cases(run), read_traces(run.traces)
+    traces = read_traces(run.traces)
     check_settings(run, traces)
-    attempts = by_case(cases, traces)
+    attempts = by_prompt(prompts, traces)
     rows = [
         {
-            "custom_id": _custom_id(case, answers_drawn(attempts[case.id]) + 1),
+            "custom_id": _custom_id(prompt, answers_drawn(attempts[prompt.id]) + 1),
             "method": "POST",
             "url": URL,
             "body": request_body(run.settings, request),
         }
-        for case in open_cases(run.settings, cases, traces)
-        if (request := next_request(case, attempts[case.id], run.settings))
+        for prompt in open_prompts(run.settings, prompts, traces)
+        if (request := next_request(prompt, attempts[prompt.id], run.settings))
     ]
     if not rows:
         raise SeamError(f"run {run.name}: every case is settled, so there is nothing to export.")
@@ -81,11 +82,12 @@ def export_batch(run: Run, path: Path) -> int:
     return len(rows)
 
 
-def import_batch(run: Run, path: Path) -> tuple[int, int]:
+def import_batch(run: Run, prompts: Sequence[Prompt], path: Path) -> tuple[int, int]:
     """Take the results of an exported batch into the run's traces, and derive its outputs anew.
 
     Args:
-        run: The run whose cases were exported.
+        run: The run that exported it.
+        prompts: What it asks.
         path: The results file (or error file) of the batch, as the engine wrote it.
 
     Returns:
@@ -96,53 +98,52 @@ def import_batch(run: Run, path: Path) -> tuple[int, int]:
         SeamError: A line is no result, belongs to no case, or to a message that has changed since
             the export.
     """
-    cases = load_cases(run)
-    by_id = {case.id: case for case in cases}
+    by_id = {prompt.id: prompt for prompt in prompts}
     taken = left_out = 0
     with open_log(run.traces) as log:
         check_settings(run, log.traces)
-        attempts = by_case(cases, log.traces)
+        attempts = by_prompt(prompts, log.traces)
         for number, line in files.numbered_rows(path, BatchResult):
-            case, answer = _find(by_id, line.custom_id, f"{path}:{number}")
-            past = attempts[case.id]
-            request = next_request(case, past, run.settings)
+            prompt, answer = _find(by_id, line.custom_id, f"{path}:{number}")
+            past = attempts[prompt.id]
+            request = next_request(prompt, past, run.settings)
             if request is None or answer != answers_drawn(past) + 1:
                 left_out += 1
                 continue
-            trace = _trace(run, case, request, line, len(past) + 1)
+            trace = _trace(run, prompt, request, line, len(past) + 1)
             if trace.error and past and past[-1].error == trace.error:
                 left_out += 1  # the same failure, read again
                 continue
             log.append(trace)
             past.append(trace)
             taken += 1
-        files.write_rows(run.outputs, outputs(cases, log.traces))
+        files.write_rows(run.outputs, outputs(prompts, log.traces))
     return taken, left_out
 
 
-def _custom_id(case: Case, answer: int) -> str:
-    """Case, answer and message, so that a result cannot be taken for another's."""
-    return f"{case.id}#{answer}#{message_digest(messages(case))[:12]}"
+def _custom_id(prompt: Prompt, answer: int) -> str:
+    """Prompt, answer and message, so that a result cannot be taken for another's."""
+    return f"{prompt.id}#{answer}#{message_digest(prompt.messages)[:12]}"
 
 
-def _find(by_id: dict[str, Case], custom_id: str, where: str) -> tuple[Case, int]:
-    """The case and answer that a result belongs to."""
-    case_id, _, rest = custom_id.partition("#")
+def _find(by_id: dict[str, Prompt], custom_id: str, where: str) -> tuple[Prompt, int]:
+    """The prompt and answer that a result belongs to."""
+    name, _, rest = custom_id.partition("#")
     answer = rest.partition("#")[0]
-    if case_id not in by_id or not answer.isdecimal():
+    if name not in by_id or not answer.isdecimal():
         raise SeamError(
             f"{where}: custom_id {custom_id!r} is of no case of this run's benchmark. "
             f"Import the file into the run that exported it."
         )
-    if custom_id != _custom_id(by_id[case_id], int(answer)):
+    if custom_id != _custom_id(by_id[name], int(answer)):
         raise SeamError(
-            f"{where}: the message of case {case_id} has changed since the batch was exported. "
+            f"{where}: the message of case {name} has changed since the batch was exported. "
             f"Build the benchmark as it was, or export again."
         )
-    return by_id[case_id], int(answer)
+    return by_id[name], int(answer)
 
 
-def _trace(run: Run, case: Case, request: Request, line: BatchResult, attempt: int) -> Trace:
+def _trace(run: Run, prompt: Prompt, request: Request, line: BatchResult, attempt: int) -> Trace:
     """A result as a trace. Batches record when an answer was made, but not how long it took."""
     outcome: Reply | CallError
     created: object = None
@@ -159,7 +160,7 @@ def _trace(run: Run, case: Case, request: Request, line: BatchResult, attempt: i
     when = datetime.fromtimestamp(created, UTC) if isinstance(created, int) else datetime.now(UTC)
     return make_trace(
         run,
-        case.id,
+        prompt.id,
         request,
         outcome,
         endpoint="batch",

@@ -5,7 +5,7 @@ served by something else) happened to a careful study; here they are checks.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -14,16 +14,78 @@ import numpy as np
 import pandas as pd
 from scipy.stats import fisher_exact
 
+from seam_lib.core.answers import flaw, usable
 from seam_lib.core.params import RunParams
 from seam_lib.core.rows import Case, Output, Trace, condition_name
 from seam_lib.infer.plan import state, tally
-from seam_lib.infer.traces import by_case, repeats, unusable_reason
+from seam_lib.infer.prompts import prompt_of
+from seam_lib.infer.traces import by_prompt, repeats
 
 #: Conditions whose middle calls lie further apart than this were not collected together.
 APART = timedelta(days=1)
 NOT_RECORDED = "not recorded"
 #: Unusable outputs cluster in a condition where chance would put them there this seldom.
 CLUSTER_P = 0.01
+
+
+class Crowded(msgspec.Struct, frozen=True, tag_field="kind"):
+    """Unusable cases crowd in one condition."""
+
+    condition: str
+    unusable: int
+    settled: int
+    unusable_elsewhere: int
+    settled_elsewhere: int
+
+    def __str__(self) -> str:
+        return (
+            f"unusable outputs cluster in {self.condition}: {self.unusable} of {self.settled} "
+            f"there, {self.unusable_elsewhere} of {self.settled_elsewhere} elsewhere; compare it "
+            f"with care"
+        )
+
+
+class Looping(msgspec.Struct, frozen=True, tag_field="kind"):
+    """Answers or hidden reasoning repeat themselves: how many, by condition."""
+
+    counts: dict[str, int]
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{condition} {n}" for condition, n in self.counts.items())
+        return f"answers or their reasoning fell into a repetition loop: {where}"
+
+
+class Differing(msgspec.Struct, frozen=True, tag_field="kind"):
+    """Conditions were not served or decoded alike (Appendix H): each value's conditions."""
+
+    what: str
+    values: dict[str, str]
+
+    def __str__(self) -> str:
+        words = "; ".join(f"{value} ({where})" for value, where in self.values.items())
+        return f"conditions differ in {self.what}: {words}"
+
+
+class Unrecorded(msgspec.Struct, frozen=True, tag_field="kind"):
+    """Some answers carry no served model."""
+
+    def __str__(self) -> str:
+        return "some answers carry no served model: which weights gave them cannot be verified"
+
+
+class Apart(msgspec.Struct, frozen=True, tag_field="kind"):
+    """Two conditions were collected at different times (Appendix H)."""
+
+    first: str
+    last: str
+    days: float
+
+    def __str__(self) -> str:
+        return f"{self.first} and {self.last} were collected {self.days:.1f} days apart"
+
+
+#: What is odd about a run. As text, each is a sentence without its full stop.
+HealthWarning = Crowded | Looping | Differing | Unrecorded | Apart
 
 
 @dataclass(frozen=True)
@@ -34,7 +96,7 @@ class Health:
     calls: pd.DataFrame  # a row a condition: attempts, defects, latency, length
     windows: pd.DataFrame  # a row a condition: first and last answer (UTC), tagged departures
     provenance: pd.DataFrame  # a row a distinct value: who served which conditions, and how
-    warnings: list[str]
+    warnings: list[HealthWarning]
 
 
 def diagnose(cases: list[Case], traces: Sequence[Trace], settings: RunParams) -> Health:
@@ -46,9 +108,9 @@ def diagnose(cases: list[Case], traces: Sequence[Trace], settings: RunParams) ->
         settings: Its entry in params.yaml.
 
     Returns:
-        Tables, and warnings in plain words.
+        Tables and warnings.
     """
-    attempts = by_case(cases, traces)
+    attempts = by_prompt(map(prompt_of, cases), traces)
     counts = tally(cases, traces, settings)
     tried: dict[str, list[Trace]] = {row.condition: [] for row in counts[:-1]}
     for case in cases:
@@ -75,7 +137,7 @@ def answers(cases: list[Case], traces: Iterable[Trace]) -> pd.DataFrame:
         Columns condition, artifact characters, answer tokens, and kind: whole, cut off or empty.
         Answers whose tokens were not reported are left out.
     """
-    attempts = by_case(cases, traces)
+    attempts = by_prompt(map(prompt_of, cases), traces)
     rows = [
         (case.condition, len(case.artifact), trace.usage["output_tokens"], _kind(trace))
         for case in cases
@@ -100,8 +162,8 @@ def by_source(cases: Iterable[Case], outputs: Mapping[str, Output]) -> pd.DataFr
         {
             "source": [source for source, _ in found],
             "cases": 1,
-            "usable": [output.error is None for _, output in found],
-            "departures": [bool(o.error is None and o.decoding) for _, o in found],
+            "usable": [usable(output) for _, output in found],
+            "departures": [bool(usable(o) and o.decoding) for _, o in found],
         }
     )
     return frame.groupby("source").sum().reset_index()
@@ -171,7 +233,7 @@ def _provenance(tried: dict[str, list[Trace]]) -> pd.DataFrame:
 
 def _clusters(
     cases: list[Case], attempts: dict[str, list[Trace]], settings: RunParams
-) -> Iterable[str]:
+) -> Iterator[Crowded]:
     """Warn where unusable cases crowd in one condition (Fisher's exact test against the rest)."""
     settled: Counter[str] = Counter()
     bad: Counter[str] = Counter()
@@ -185,37 +247,32 @@ def _clusters(
         there = settled[condition]
         table = [[here, there - here], [k - here, n - there - (k - here)]]
         if fisher_exact(table, alternative="greater").pvalue < CLUSTER_P:
-            yield (
-                f"unusable outputs cluster in {condition}: {here} of {there} there, "
-                f"{k - here} of {n - there} elsewhere; compare it with care"
-            )
+            yield Crowded(condition, here, there, k - here, n - there)
 
 
-def _loops(tried: dict[str, list[Trace]]) -> Iterable[str]:
+def _loops(tried: dict[str, list[Trace]]) -> Iterator[Looping]:
     """Warn of answers or hidden reasoning that repeat themselves."""
     counts = {c: sum(map(_loops_somewhere, traces)) for c, traces in tried.items()}
-    if sum(counts.values()):
-        where = ", ".join(f"{c} {n}" for c, n in counts.items() if n)
-        yield f"answers or their reasoning fell into a repetition loop: {where}"
+    if any(counts.values()):
+        yield Looping({condition: n for condition, n in counts.items() if n})
 
 
-def _differences(provenance: pd.DataFrame) -> Iterable[str]:
+def _differences(provenance: pd.DataFrame) -> Iterator[Differing | Unrecorded]:
     """Warn where conditions were not served or decoded alike (Appendix H)."""
     for what, rows in provenance[provenance["conditions"] != "all"].groupby("what"):
-        words = "; ".join(f"{row.value} ({row.conditions})" for row in rows.itertuples())
-        yield f"conditions differ in {what}: {words}"
+        yield Differing(str(what), dict(zip(rows["value"], rows["conditions"], strict=True)))
     if NOT_RECORDED in set(provenance["value"]):
-        yield "some answers carry no served model: which weights gave them cannot be verified"
+        yield Unrecorded()
 
 
-def _distance(tried: dict[str, list[Trace]]) -> Iterable[str]:
+def _distance(tried: dict[str, list[Trace]]) -> Iterator[Apart]:
     """Warn where conditions were collected at different times (Appendix H)."""
     middles = {c: middle for c, traces in tried.items() if (middle := _middle(traces))}
     if middles:
         first, last = min(middles, key=middles.__getitem__), max(middles, key=middles.__getitem__)
         apart = middles[last] - middles[first]
         if apart > APART:
-            yield f"{first} and {last} were collected {apart / timedelta(days=1):.1f} days apart"
+            yield Apart(first, last, apart / timedelta(days=1))
 
 
 def _middle(traces: list[Trace]) -> datetime | None:
@@ -225,11 +282,11 @@ def _middle(traces: list[Trace]) -> datetime | None:
 
 
 def _kind(trace: Trace) -> str:
-    """Whether an answer is whole, cut off or empty."""
-    reason = unusable_reason(trace.response, trace.finish_reason)
-    if reason is None:
+    """Whether an answer is whole, empty or, for whatever reason, cut off."""
+    found = flaw(trace)
+    if found is None:
         return "whole"
-    return "empty" if reason.startswith("empty") else "cut off"
+    return "empty" if found == "empty" else "cut off"
 
 
 def _departs(trace: Trace) -> bool:

@@ -8,13 +8,15 @@ from typing import Any, Literal
 
 import msgspec
 
+from seam_lib.core.answers import flaw, reason, usable
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import RunParams
 from seam_lib.core.rows import Case, Trace, condition_name, in_order
 from seam_lib.core.run import Run
 from seam_lib.infer.limits import CHARS_PER_TOKEN, price, prompt_chars, worst_price
+from seam_lib.infer.prompts import Prompt, message_digest, prompt_of
 from seam_lib.infer.providers import Request
-from seam_lib.infer.traces import by_case, message_digest, messages, unusable_reason, usable
+from seam_lib.infer.traces import by_prompt
 
 #: Tokens allowed around an artifact (a preamble, a code fence) where its length sets the cap.
 TOKENS_AROUND = 64
@@ -32,16 +34,17 @@ class Tally(msgspec.Struct):
     planned: int = 0
     usable: int = 0
     retried: int = 0  # took more than one attempt, whatever came of it
-    unusable: int = 0  # every answer drawn was empty or cut off
+    unusable: int = 0  # every answer drawn has a flaw
     missing: int = 0  # not called yet, or its calls failed: the next start tries again
 
 
 class Forecast(msgspec.Struct, frozen=True):
-    """What the open cases will take: by experience, and at most. Dollars need prices.
+    """What the open prompts will take: by experience, and at most. Dollars need prices.
 
     `speed` is the tokens a second of one call: measured, where the run has answers on record.
     """
 
+    prompts: int  # all of them; those without a call are settled
     calls: int
     input_tokens: int
     output_tokens: int
@@ -55,17 +58,19 @@ class Forecast(msgspec.Struct, frozen=True):
 
 
 def state(attempts: Sequence[Trace], settings: RunParams) -> State:
-    """Where a case stands: usable, unusable for good (all answers drawn), or still missing."""
+    """Where a prompt stands: usable, unusable for good (all answers drawn), or still missing."""
     if any(map(usable, attempts)):
         return "usable"
     return "unusable" if answers_drawn(attempts) >= settings.attempts else "missing"
 
 
-def open_cases(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) -> list[Case]:
-    """The cases that need another call: new ones first, then those that were tried before."""
-    attempts = by_case(cases, traces)
-    left = [case for case in cases if state(attempts[case.id], settings) == "missing"]
-    return sorted(left, key=lambda case: bool(attempts[case.id]))
+def open_prompts(
+    settings: RunParams, prompts: Sequence[Prompt], traces: Iterable[Trace]
+) -> list[Prompt]:
+    """The prompts that need another call: new ones first, then those that were tried before."""
+    attempts = by_prompt(prompts, traces)
+    left = [prompt for prompt in prompts if state(attempts[prompt.id], settings) == "missing"]
+    return sorted(left, key=lambda prompt: bool(attempts[prompt.id]))
 
 
 def answers_drawn(attempts: Iterable[Trace]) -> int:
@@ -73,43 +78,55 @@ def answers_drawn(attempts: Iterable[Trace]) -> int:
     return sum(trace.error is None for trace in attempts)
 
 
-def next_request(case: Case, attempts: Sequence[Trace], settings: RunParams) -> Request | None:
-    """The next call for a case: the run's own decoding, then the tagged departure of Appendix F.
+def next_request(prompt: Prompt, attempts: Sequence[Trace], settings: RunParams) -> Request | None:
+    """The next call for a prompt: the run's own decoding, then the tagged departure of Appendix F.
 
     Args:
-        case: The case.
-        attempts: What was tried so far. Failed calls change nothing; unusable answers do.
+        prompt: The prompt.
+        attempts: What was tried so far. Failed calls change nothing, and neither do answers that
+            the server broke off; other unusable answers do.
         settings: The run.
 
     Returns:
-        The request, or None if the case is settled.
+        The request, or None if the prompt is settled.
     """
     if state(attempts, settings) != "missing":
         return None
-    first = Request(messages(case), settings.temperature, cap(case, settings))
-    answers = answers_drawn(attempts)
-    if answers == 0:
+    first = Request(prompt.messages, settings.temperature, cap(prompt, settings))
+    if all(trace.error is not None or flaw(trace) == "broken" for trace in attempts):
         return first
     sampled = settings.temperature is not None  # else the model takes no temperature at all
+    seed = retry_seed(prompt.id, answers_drawn(attempts) + 1) if settings.retry_seed else None
     retry = Request(
         first.messages,
         settings.retry_temperature if sampled else None,
         settings.retry_max_tokens or first.max_tokens,
-        retry_seed(case.id, answers + 1) if settings.retry_seed else None,
+        seed,
     )
     return msgspec.structs.replace(retry, departure=departure(first, retry))
 
 
-def cap(case: Case, settings: RunParams) -> int:
-    """The most tokens a case may answer with, at first.
+def cap(prompt: Prompt, settings: RunParams) -> int:
+    """The most tokens an answer may have, at first.
 
-    A small model that falls into a loop stops at its cap alone. An edit is about as long as its
-    artifact, so a run may lower the cap with the artifact's length.
+    A small model that falls into a loop stops at its cap alone, so a run may lower the cap with
+    the length that an answer is expected to have.
     """
     if settings.max_tokens_per_char is None:
         return settings.max_tokens
-    needed = TOKENS_AROUND + math.ceil(settings.max_tokens_per_char * len(case.artifact))
+    needed = TOKENS_AROUND + math.ceil(settings.max_tokens_per_char * prompt.expected)
     return min(settings.max_tokens, needed)
+
+
+def cap_words(settings: RunParams) -> str:
+    """How long an answer may get at first, in words."""
+    most = f"{settings.max_tokens:,} tokens"
+    if settings.max_tokens_per_char is None:
+        return f"An answer is cut off at {most}, whatever its artifact."
+    return (
+        f"An answer is cut off at {TOKENS_AROUND} tokens and {settings.max_tokens_per_char:g} for "
+        f"each character of its artifact, at the latest at {most}."
+    )
 
 
 def departure(usual: Request, retry: Request) -> str | None:
@@ -119,9 +136,9 @@ def departure(usual: Request, retry: Request) -> str | None:
     return " ".join(parts) or None
 
 
-def retry_seed(case_id: str, answer: int) -> int:
-    """A seed below 2^31 that case and answer number alone decide, so that retries repeat."""
-    digest = hashlib.sha256(f"{case_id}:{answer}".encode()).digest()
+def retry_seed(prompt_id: str, answer: int) -> int:
+    """A seed below 2^31 that prompt and answer number alone decide, so that retries repeat."""
+    digest = hashlib.sha256(f"{prompt_id}:{answer}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
 
 
@@ -162,7 +179,7 @@ def check_settings(run: Run, traces: Iterable[Trace]) -> None:
 
 def tally(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> list[Tally]:
     """Count what became of the cases: a row a condition, the paper's first, and one for all."""
-    attempts = by_case(cases, traces)
+    attempts = by_prompt(map(prompt_of, cases), traces)
     conditions = in_order(case.condition for case in cases)
     rows = {condition: Tally(condition_name(condition)) for condition in conditions}
     total = Tally("all")
@@ -190,31 +207,27 @@ def require_all(run: Run, counts: list[Tally], stopped: str | None) -> None:
         )
 
 
-def reasons(cases: list[Case], traces: Iterable[Trace]) -> Counter[str]:
-    """Why tried cases lack a usable answer: the last error or defect of each, counted."""
-    last = (
-        tried[-1] for tried in by_case(cases, traces).values() if tried and not usable(tried[-1])
-    )
-    return Counter(t.error or unusable_reason(t.response, t.finish_reason) or "" for t in last)
+def reasons(prompts: Iterable[Prompt], traces: Iterable[Trace]) -> Counter[str]:
+    """Why tried prompts lack a usable answer: the last error or flaw of each, counted."""
+    last = (tried[-1] for tried in by_prompt(prompts, traces).values() if tried)
+    return Counter(words for trace in last if (words := reason(trace)))
 
 
-def forecast(settings: RunParams, cases: list[Case], traces: Iterable[Trace]) -> Forecast:
-    """Forecast one call for each open case.
-
-    An edited artifact is about as long as the artifact; a token is about four characters.
-    """
+def forecast(settings: RunParams, prompts: Sequence[Prompt], traces: Iterable[Trace]) -> Forecast:
+    """Forecast one call for each open prompt; a token is about four characters."""
     log = list(traces)
-    attempts = by_case(cases, log)
-    left = [(case, next_request(case, attempts[case.id], settings)) for case in cases]
-    pairs = [(case, request) for case, request in left if request]
+    attempts = by_prompt(prompts, log)
+    left = [(prompt, next_request(prompt, attempts[prompt.id], settings)) for prompt in prompts]
+    pairs = [(prompt, request) for prompt, request in left if request]
     tokens_in = sum(prompt_chars(request) for _, request in pairs) / CHARS_PER_TOKEN
-    tokens_out = sum(len(case.artifact) for case, _ in pairs) / CHARS_PER_TOKEN
+    tokens_out = sum(prompt.expected for prompt, _ in pairs) / CHARS_PER_TOKEN
     priced = price(settings, 0, 0) is not None
     measured = _speed(log)
     speed = measured or TOKENS_PER_SECOND
     at_most = sum(request.max_tokens for _, request in pairs)
     pace = 60 * len(pairs) / (settings.requests_per_minute or math.inf)
     return Forecast(
+        prompts=len(prompts),
         calls=len(pairs),
         input_tokens=round(tokens_in),
         output_tokens=round(tokens_out),

@@ -1,4 +1,4 @@
-"""Inference: every case gets one usable answer or a recorded reason, and every call is on record.
+"""Inference: each prompt gets one usable answer or a recorded reason; every call is on record.
 
 The runner knows nothing that the log of traces does not hold, so it may stop anywhere: the next
 start finishes what is left and asks nothing twice that has a usable answer.
@@ -8,17 +8,18 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import msgspec
 
 from seam_lib.core import files
+from seam_lib.core.answers import usable
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import RunParams
-from seam_lib.core.rows import Case, Trace
-from seam_lib.core.run import Run, load_cases
+from seam_lib.core.rows import Trace
+from seam_lib.core.run import Run
 from seam_lib.infer.limits import (
     CHARS_PER_TOKEN,
     Breaker,
@@ -34,77 +35,92 @@ from seam_lib.infer.plan import (
     State,
     check_settings,
     next_request,
-    open_cases,
+    open_prompts,
     record,
     state,
 )
+from seam_lib.infer.prompts import Prompt
 from seam_lib.infer.providers import CallError, Provider, Reply, Request, connect
-from seam_lib.infer.traces import Log, by_case, open_log, outputs, repeats, usable
+from seam_lib.infer.traces import Log, by_prompt, open_log, outputs, repeats
 
-#: Told of each attempt once it is on disk, with where its case then stands.
+#: Told of each attempt once it is on disk, with where its prompt then stands.
 Watch = Callable[[Trace, State], None]
+#: Draws the answers that `recheck` asks for again.
+RECHECK_SEED = 42
 
 
-def infer(run: Run, *, limit: int | None = None, watch: Watch | None = None) -> str | None:
+def infer(
+    run: Run,
+    prompts: Sequence[Prompt],
+    *,
+    limit: int | None = None,
+    watch: Watch | None = None,
+) -> str | None:
     """Ask the model for every answer that is still lacking; write traces and outputs.
 
     With nothing left to ask it opens no connection and needs neither key nor model.
 
     Args:
         run: The run.
-        limit: Take at most so many of the open cases.
+        prompts: What it asks, such as each case of its benchmark by `prompt_of`.
+        limit: Take at most so many of the open prompts.
         watch: For progress.
 
     Returns:
-        Why the run stopped early (the provider refuses, the budget is spent), or None.
+        Why the run stopped early (the provider refuses, the budget is spent, the user interrupts),
+        or None.
 
     Raises:
         SeamError: Key or package missing, another process at work, disk full, or the log holds
             answers of other settings.
     """
-    cases = load_cases(run)
     with open_log(run.traces) as log:
         check_settings(run, log.traces)
-        todo = open_cases(run.settings, cases, log.traces)[:limit]
+        todo = open_prompts(run.settings, prompts, log.traces)[:limit]
         try:
             return _run(_collect(run, log, todo, watch)) if todo else None
+        except KeyboardInterrupt:
+            return "interrupted; every finished answer is on record"
         finally:
             if log.traces:
-                files.write_rows(run.outputs, outputs(cases, log.traces))
+                files.write_rows(run.outputs, outputs(prompts, log.traces))
 
 
-def recheck(run: Run, count: int, *, watch: Watch | None = None) -> list[tuple[Trace, Trace]]:
-    """Call random settled cases again, with the run's own decoding, beside the run's record.
+def recheck(
+    run: Run, prompts: Sequence[Prompt], count: int, *, watch: Watch | None = None
+) -> list[tuple[Trace, Trace]]:
+    """Call random settled prompts again, with the run's own decoding, beside the run's record.
 
     Args:
         run: The run.
-        count: How many cases; the same ones each time.
+        prompts: What it asks.
+        count: How many; the same ones each time, and fewer are the first of more.
         watch: For progress.
 
     Returns:
         Pairs of the attempt on record and the new one, which is kept in runs/recheck/ alone.
     """
-    cases = load_cases(run)
     with open_log(run.traces) as log:
         check_settings(run, log.traces)
         first = {
-            case_id: attempts[0]
-            for case_id, attempts in by_case(cases, log.traces).items()
+            name: attempts[0]
+            for name, attempts in by_prompt(prompts, log.traces).items()
             if attempts and usable(attempts[0])
         }
-    ids = random.Random(count).sample(sorted(first), min(count, len(first)))
-    chosen = [case for case in cases if case.id in ids]
+    drawn = sorted(first)
+    random.Random(RECHECK_SEED).shuffle(drawn)
+    chosen = [prompt for prompt in prompts if prompt.id in drawn[:count]]
     path = run.root / "runs" / "recheck" / f"{run.name}.jsonl"
     path.unlink(missing_ok=True)
     with open_log(path) as log:
         once = msgspec.structs.replace(run.settings, attempts=1)
-        _run(_collect(Run(run.name, once, run.root), log, chosen, watch))
+        _run(_collect(msgspec.structs.replace(run, settings=once), log, chosen, watch))
         return [(first[t.case_id], t) for t in log.traces if t.error is None]
 
 
 def make_trace(
     run: Run,
-    case_id: str,
+    prompt_id: str,
     request: Request,
     outcome: Reply | CallError,
     *,
@@ -118,7 +134,7 @@ def make_trace(
     reply = outcome if isinstance(outcome, Reply) else None
     return Trace(
         run=run.name,
-        case_id=case_id,
+        case_id=prompt_id,
         provider=settings.provider,
         endpoint=endpoint,
         requested_model=settings.model,
@@ -154,26 +170,32 @@ def _run(collecting: Coroutine[None, None, str | None]) -> str | None:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(collecting)
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, collecting).result()
+    with contextlib.closing(asyncio.new_event_loop()) as loop, ThreadPoolExecutor(1) as pool:
+        task = loop.create_task(collecting)
+        running = pool.submit(loop.run_until_complete, task)
+        try:
+            return running.result()
+        except KeyboardInterrupt:  # reaches this thread alone, and leaving it awaits the other
+            loop.call_soon_threadsafe(task.cancel)
+            raise
 
 
-async def _collect(run: Run, log: Log, cases: list[Case], watch: Watch | None) -> str | None:
+async def _collect(run: Run, log: Log, todo: list[Prompt], watch: Watch | None) -> str | None:
     async with connect(run.settings) as provider:
-        return await _Runner(run, log, provider, cases, watch).settle_all()
+        return await _Runner(run, log, provider, todo, watch).settle_all()
 
 
 class _Runner:
-    """One start of a run: workers take case after case until none is left or all must stop."""
+    """One start of a run: workers take prompt after prompt until none is left or all must stop."""
 
     def __init__(
-        self, run: Run, log: Log, provider: Provider, cases: list[Case], watch: Watch | None
+        self, run: Run, log: Log, provider: Provider, todo: list[Prompt], watch: Watch | None
     ) -> None:
         self._run, self._settings = run, run.settings
         self._log, self._provider, self._watch = log, provider, watch
-        self._queue = iter(cases)
-        self._workers = min(run.settings.concurrency, len(cases))
-        self._attempts = by_case(cases, log.traces)
+        self._queue = iter(todo)
+        self._workers = min(run.settings.concurrency, len(todo))
+        self._attempts = by_prompt(todo, log.traces)
         self._pace = Pace(run.settings)
         self._budget = Budget(run.settings, log.traces)
         self._breaker = Breaker()
@@ -184,7 +206,7 @@ class _Runner:
         self._stop_reason: str | None = None
 
     async def settle_all(self) -> str | None:
-        """Settle the cases; returns why it stopped early, or None."""
+        """Settle the prompts; returns why it stopped early, or None."""
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._work())
@@ -195,8 +217,8 @@ class _Runner:
         return self._stop_reason
 
     async def _work(self) -> None:
-        for case in self._queue:
-            await self._settle(case)
+        for prompt in self._queue:
+            await self._settle(prompt)
             if self._stopping.is_set():
                 break
         self._answering.set()  # or nobody will: let the followers see that the queue is empty
@@ -206,14 +228,14 @@ class _Runner:
         await self._answering.wait()
         await self._work()
 
-    async def _settle(self, case: Case) -> None:
-        """Call until the case is settled, its calls have failed too often, or the run stops."""
-        attempts, failures = self._attempts[case.id], 0
-        while request := next_request(case, attempts, self._settings):
-            expected = (prompt_chars(request) + len(case.artifact)) / CHARS_PER_TOKEN
+    async def _settle(self, prompt: Prompt) -> None:
+        """Call until the prompt is settled, its calls have failed too often, or the run stops."""
+        attempts, failures = self._attempts[prompt.id], 0
+        while request := next_request(prompt, attempts, self._settings):
+            expected = (prompt_chars(request) + prompt.expected) / CHARS_PER_TOKEN
             if not await self._admitted(request, expected):
                 return
-            trace, error = await self._call(case, request, len(attempts) + 1)
+            trace, error = await self._call(prompt, request, len(attempts) + 1)
             attempts.append(trace)
             if self._watch:
                 self._watch(trace, state(attempts, self._settings))
@@ -243,7 +265,7 @@ class _Runner:
         return True
 
     async def _call(
-        self, case: Case, request: Request, attempt: int
+        self, prompt: Prompt, request: Request, attempt: int
     ) -> tuple[Trace, CallError | None]:
         """Make one call and put it on record before anything else happens."""
         outcome: Reply | CallError
@@ -255,7 +277,7 @@ class _Runner:
         ended = time.monotonic()
         trace = make_trace(
             self._run,
-            case.id,
+            prompt.id,
             request,
             outcome,
             endpoint=self._provider.endpoint,

@@ -6,7 +6,6 @@ what was spent, the outputs) is derived from the log, so a run may stop at any m
 
 import contextlib
 import fcntl
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -15,15 +14,11 @@ from pathlib import Path
 import msgspec
 
 from seam_lib.core import files
+from seam_lib.core.answers import usable
 from seam_lib.core.errors import SeamError
-from seam_lib.core.rows import Case, Output, Trace
+from seam_lib.core.rows import Output, Trace
+from seam_lib.infer.prompts import Prompt, message_digest
 
-#: Finish reasons of answers that are not whole.
-CUT_OFF = {
-    "length": "cut off at the token limit",
-    "content_filter": "cut off by the provider's filter",
-    "refusal": "cut off by the provider's filter",
-}
 #: A line of at least so many characters, repeated at least so often, is a loop ...
 LINE_CHARS, TIMES = 30, 4
 #: ... and so is an ending of so many characters with a period of at most so many.
@@ -106,67 +101,38 @@ def read_traces(path: Path) -> list[Trace]:
     return list(files.read_rows(path, Trace, torn_tail=True)) if path.exists() else []
 
 
-def unusable_reason(response: str | None, finish_reason: str | None) -> str | None:
-    """Why an answer cannot be scored, or None if it can (Section 4, Appendix F)."""
-    if not (response or "").strip():
-        return "empty" if finish_reason not in CUT_OFF else f"empty, {CUT_OFF[finish_reason]}"
-    return CUT_OFF.get(finish_reason or "")
-
-
-def usable(trace: Trace) -> bool:
-    """Whether an attempt brought an answer that can be scored."""
-    return trace.error is None and unusable_reason(trace.response, trace.finish_reason) is None
-
-
-def by_case(cases: Iterable[Case], traces: Iterable[Trace]) -> dict[str, list[Trace]]:
-    """The attempts at each case, in the order of the log.
+def by_prompt(prompts: Iterable[Prompt], traces: Iterable[Trace]) -> dict[str, list[Trace]]:
+    """The attempts at each prompt, by its id, in the order of the log.
 
     Attempts at a message that has changed since (the benchmark was built anew) are left out: they
     answer something else.
     """
-    digests = {case.id: message_digest(messages(case)) for case in cases}
-    attempts: dict[str, list[Trace]] = {case_id: [] for case_id in digests}
+    digests = {prompt.id: message_digest(prompt.messages) for prompt in prompts}
+    attempts: dict[str, list[Trace]] = {name: [] for name in digests}
     for trace in traces:
         if digests.get(trace.case_id) == trace.request.get("messages_sha256"):
             attempts[trace.case_id].append(trace)
     return attempts
 
 
-def messages(case: Case) -> list[dict[str, str]]:
-    """What is sent: one user message; a system message only if the condition has one."""
-    system = case.system_instruction
-    return [
-        *([{"role": "system", "content": system}] if system else []),
-        {"role": "user", "content": case.message},
-    ]
-
-
-def message_digest(chat: list[dict[str, str]]) -> str:
-    """The SHA-256 by which a trace knows its messages."""
-    return hashlib.sha256(msgspec.json.encode(chat)).hexdigest()
-
-
-def outputs(cases: Iterable[Case], traces: Iterable[Trace]) -> list[Output]:
-    """Condense a log to one row for each case that was tried, sorted by case.
+def outputs(prompts: Iterable[Prompt], traces: Iterable[Trace]) -> list[Output]:
+    """Condense a log to one row for each prompt that was tried, sorted by id.
 
     The rows do not depend on the order in which answers came, or on stops between them.
     """
-    return [_output(tried) for _, tried in sorted(by_case(cases, traces).items()) if tried]
+    return [_output(tried) for _, tried in sorted(by_prompt(prompts, traces).items()) if tried]
 
 
 def _output(attempts: list[Trace]) -> Output:
-    """The first usable answer, or the last answer (or failed call) with the reason it is none."""
+    """The first usable answer, or else the last answer, or else the last failed call."""
     answers = [trace for trace in attempts if trace.error is None]
     chosen = next(filter(usable, answers), (answers or attempts)[-1])
-    reason = chosen.error or unusable_reason(chosen.response, chosen.finish_reason)
-    if reason and chosen.error is None:
-        reason = f"{reason} ({len(answers)} answers)"
     return Output(
         case_id=chosen.case_id,
         model=chosen.requested_model,
         response=chosen.response,
         finish_reason=chosen.finish_reason,
-        error=reason,
+        error=chosen.error,
         decoding=chosen.request.get("decoding"),
     )
 

@@ -3,5 +3,5 @@
 Comes in: a scored run. Goes out: specimens to browse, packets to annotate, and what the annotators'
 verdicts say of the scorer.
 
-    explain, diff -> specimens -> html, browser, gallery ; packets -> verdicts
+    specimens -> gallery, diff -> view -> html -> files, browser ; packets -> annotate -> verdicts
 """

@@ -5,10 +5,9 @@ and a note is a line that `files.add_note` appends.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import ipywidgets as widgets
 
@@ -16,9 +15,6 @@ from seam_lib.core.errors import SeamError
 from seam_lib.read.files import add_note, read_notes
 from seam_lib.read.html import specimen_html
 from seam_lib.read.specimens import Choice, Specimen, options, select
-
-#: How a value that is not a text is offered.
-NAMES = {True: "yes", False: "no"}
 
 
 class Browser:
@@ -95,7 +91,7 @@ class Browser:
 
     def _show(self, specimen: Specimen | None) -> None:
         if self.shown:
-            self._drafts[_key(self.shown)] = self.note.value
+            self._drafts[self.shown.key] = self.note.value
         self.shown = specimen
         for button in (self.previous, self.next, self.random):
             button.disabled = len(self.fitting) < 2
@@ -108,7 +104,7 @@ class Browser:
         place = self.fitting.index(specimen) + 1
         self.place.value = f"{place} of {len(self.fitting)}"
         self.view.value = specimen_html(specimen)
-        self.note.value = self._drafts.get(_key(specimen), "")
+        self.note.value = self._drafts.get(specimen.key, "")
         self._say("")
 
     def _save(self) -> None:
@@ -125,22 +121,17 @@ class Browser:
     def _say(self, words: str) -> None:
         """Show a sentence, and the notes that this specimen has."""
         try:
-            notes = [n.note for n in read_notes(self._notes) if self._is_about_shown(n)]
+            about = self.shown and self.shown.key
+            found = read_notes(self._notes)
+            notes = [n.note for n in found if (n.run, n.model, n.case_id) == about]
         except SeamError as error:
             words, notes = str(error), []
         lines = [words, *(f"• {note}" for note in notes)]
         self.said.value = "<br>".join(escape(line) for line in lines if line)
 
-    def _is_about_shown(self, note: Any) -> bool:
-        return self.shown is not None and (note.run, note.model, note.case_id) == _key(self.shown)
 
-
-def _key(specimen: Specimen) -> tuple[str, str, str]:
-    return specimen.run, specimen.label.model, specimen.label.case_id
-
-
-def _filter(name: str, found: Sequence[str | bool]) -> widgets.Dropdown:
-    values = [(value if isinstance(value, str) else NAMES[value], value) for value in found]
+def _filter(name: str, found: Mapping[str | bool, str]) -> widgets.Dropdown:
+    values = [(shown, value) for value, shown in found.items()]
     return widgets.Dropdown(options=[("any", None), *values], value=None, description=name)
 
 

@@ -5,17 +5,22 @@ judgement of meaning. Every absorbed specimen is of exactly one kind.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
-from seam_lib.read.specimens import Specimen
+import pandas as pd
+
+from seam_lib.core.rows import TIER_NAMES, in_order
+from seam_lib.read.specimens import Specimen, specimen_of
+from seam_lib.score.scorer import Finding
 from seam_lib.score.tiers import find_witness
 
 Kind = Literal["verbatim", "semantic NLI", "artifact-normalized", "genre-frame", "code comment"]
 #: The kinds in the paper's order.
 KINDS: tuple[Kind, ...] = get_args(Kind)
 #: What makes a specimen one of a kind.
-RULES: dict[Kind, str] = {
+RULES: dict[str, str] = {
     "verbatim": "the comment's words in their order, as a sentence of its own",
     "semantic NLI": "only the entailment tier fired: the comment's idea, in other words",
     "artifact-normalized": "the comment's words, but reworded",
@@ -39,13 +44,13 @@ def kind_of(specimen: Specimen) -> Kind | None:
         return None
     if specimen.tier == "semantic_nli":
         return "semantic NLI"
-    artifact = specimen.finding.treated.returned.text
-    if specimen.case.genre == "code" and _in_code_comment(artifact, specimen.evidence[0][0]):
+    returned = specimen.finding.treated.returned.text
+    if specimen.case.genre == "code" and _in_code_comment(returned, specimen.evidence[0][0]):
         return "code comment"
-    copies = list(_copies(artifact, specimen.comment))
+    copies = list(_copies(returned, specimen.comment))
     if not copies:
         return "artifact-normalized"
-    return "verbatim" if any(_stands_alone(artifact, copy) for copy in copies) else "genre-frame"
+    return "verbatim" if any(_stands_alone(returned, copy) for copy in copies) else "genre-frame"
 
 
 def _in_code_comment(code: str, offset: int) -> bool:
@@ -54,17 +59,17 @@ def _in_code_comment(code: str, offset: int) -> bool:
     return _COMMENT_SIGN.search(code, line_start, offset) is not None
 
 
-def _copies(artifact: str, comment: str) -> Iterable[re.Match[str]]:
+def _copies(text: str, comment: str) -> Iterable[re.Match[str]]:
     """Where all words of the comment stand in their order, whatever is between them but words."""
     words = _WORD.findall(comment)
     pattern = r"\b" + r"\W+".join(map(re.escape, words)) + r"\b"
-    return re.finditer(pattern, artifact, re.IGNORECASE) if words else ()
+    return re.finditer(pattern, text, re.IGNORECASE) if words else ()
 
 
-def _stands_alone(artifact: str, copy: re.Match[str]) -> bool:
+def _stands_alone(text: str, copy: re.Match[str]) -> bool:
     """Whether a sentence ends right before the copy and right behind it."""
-    before = artifact[max(copy.start() - _REACH, 0) : copy.start()]
-    behind = artifact[copy.end() : copy.end() + _REACH]
+    before = text[max(copy.start() - _REACH, 0) : copy.start()]
+    behind = text[copy.end() : copy.end() + _REACH]
     return bool(_ENDS_BEFORE.search(before) and _ENDS_BEHIND.match(behind))
 
 
@@ -76,6 +81,23 @@ def gallery(specimens: Iterable[Specimen]) -> dict[Kind, list[Specimen]]:
         if kind:
             found[kind].append(specimen)
     return found
+
+
+def by_condition(shown: Mapping[Kind, Sequence[Specimen]]) -> pd.DataFrame:
+    """How many specimens of each kind every condition shows.
+
+    Args:
+        shown: The specimens by kind, see `gallery`.
+
+    Returns:
+        One row a kind; columns kind, then a count for each condition that has any.
+    """
+    conditions = in_order(s.case.condition for found in shown.values() for s in found)
+    rows = []
+    for kind, found in shown.items():
+        counts = Counter(specimen.case.condition for specimen in found)
+        rows.append({"kind": kind} | {condition: counts[condition] for condition in conditions})
+    return pd.DataFrame(rows)
 
 
 def matched_pairs(
@@ -117,6 +139,23 @@ def mentions(specimens: Iterable[Specimen]) -> list[Specimen]:
             specimen.finding.treated.returned.text, specimen.case.witness_tokens or []
         )
     ]
+
+
+def telling(findings: Iterable[Finding]) -> dict[str, list[Specimen]]:
+    """Sort findings by what they teach: a tier that fired, or a step that removed something.
+
+    Returns:
+        By a tier's display name the absorbed ones, by "removed: STEP" the others from which the
+        step removed something; the shortest messages first.
+    """
+    found: dict[str, list[Specimen]] = {}
+    for specimen in sorted(map(specimen_of, findings), key=_shortest_first):
+        steps = {removal.step for removal in specimen.finding.treated.returned.removals}
+        tier = specimen.label.tier
+        for kind in [TIER_NAMES[tier]] if tier else [f"removed: {step}" for step in steps]:
+            found.setdefault(kind, []).append(specimen)
+    order = [*TIER_NAMES.values(), *sorted(found)]
+    return {kind: found[kind] for kind in order if kind in found}
 
 
 def _matched(specimen: Specimen) -> tuple[str, str, str]:

@@ -6,24 +6,46 @@ shows neither label, model nor condition: what does the detector miss? The key t
 item stands for is a file of its own. `verdicts` takes the answers back.
 """
 
-import hashlib
 import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import write_text
 from seam_lib.core.messages import printable
-from seam_lib.read.explain import evidence_of, pieces, to_html
+from seam_lib.read.annotate import Answer, Mode, Question, Shown, page, plain
+from seam_lib.read.specimens import specimen_of
 from seam_lib.read.verdicts import KeyRow, read_csv, to_csv
+from seam_lib.read.view import quoted, view_of
 from seam_lib.score.scorer import Finding, to_label
 
 #: The blind packet holds one positive for so many negatives, so that "no" is not always right.
 NEGATIVES_PER_POSITIVE = 4
+
+READING = Mode(
+    title="Reading packet",
+    about="Under each pasted text the user typed a comment that was not meant for it. You see the "
+    "comment and what a model returned.",
+    questions=(
+        Question(
+            field="verdict",
+            ask="Is the comment delivered inside the returned text?",
+            guide="Yes if its content stands in the text that came back, copied, paraphrased or as "
+            "a note to the text’s reader. No if the response only reports that it was left out, "
+            "answers the user, or mentions it with a disclaimer.",
+            opens="end",
+        ),
+    ),
+    answers=(
+        Answer("yes", "Yes", "y"),
+        Answer("no", "No", "n"),
+        Answer("unsure", "Unsure", "u"),
+    ),
+    columns=("item", "verdict", "note"),
+)
 
 
 class Entry(NamedTuple):
@@ -78,42 +100,38 @@ def write_packets(folder: Path, positives: Sequence[Entry], blind: Sequence[Entr
             raise SeamError(f"{sheet}: holds verdicts. Read them back, or move the file away.")
         rows = [_row(item, open_label) for item in items]
         write_text(sheet, to_csv([*_row_names(open_label), "verdict", "note"], rows))
-        write_text(folder / f"{name}.html", page(name, items, open_label))
+        entries = [shown(item, open_label) for item in items]
+        write_text(folder / f"{name}.html", page(name, READING, entries))
     key = [_key(item) for item in [*positives, *blind]]
     write_text(folder / "key.csv", to_csv(KeyRow.__struct_fields__, map(msgspec.to_builtins, key)))
 
 
-def page(name: str, items: Sequence[Entry], open_label: bool) -> str:
-    """A self-contained page to read a packet and collect verdicts; every response is escaped.
+def shown(entry: Entry, open_label: bool) -> Shown:
+    """An entry as the annotation page shows it.
 
     Args:
-        name: The packet's name.
-        items: What to read.
-        open_label: Show the label and mark the evidence; otherwise the response stands as it came.
+        entry: What to read.
+        open_label: Show it as every specimen is, with label and evidence; otherwise the response
+            stands as it came, under no condition.
     """
-    environment = Environment(
-        loader=PackageLoader("seam_lib.read"), autoescape=True, undefined=StrictUndefined
+    finding, case = entry.finding, entry.finding.case
+    if open_label:
+        view = view_of(specimen_of(finding))
+        pane, label = view.panes["treated"], view.verdict
+        aside = view.panes["clean"], view.panes["message"]
+    else:
+        pane, label = plain("Response with the comment", finding.treated.response), ""
+        clean = plain("Response without the comment", finding.clean.response)
+        aside = clean, plain("Pasted text", case.artifact)
+    return Shown(
+        name=entry.name,
+        cells={"item": entry.name},
+        pane=pane,
+        genre=case.genre,
+        label=label,
+        comment=case.afterthought or "",
+        aside=aside,
     )
-    shown = [
-        {
-            "name": item.name,
-            "comment": item.finding.case.afterthought,
-            "artifact": printable(item.finding.case.artifact),
-            "label": _tier(item.finding) if open_label else None,
-            "treated": _marked(item.finding) if open_label else None,
-            "response": printable(item.finding.treated.response),
-            "clean": printable(item.finding.clean.response),
-        }
-        for item in items
-    ]
-    digest = hashlib.sha256(repr(shown).encode()).hexdigest()[:12]  # answers are kept by packet
-    template = environment.get_template("review.html.j2")
-    return template.render(packet=name, digest=digest, items=shown) + "\n"
-
-
-def _marked(finding: Finding) -> str:
-    evidence = finding.verdict.evidence if finding.verdict else ()
-    return to_html(pieces(finding.treated, evidence))
 
 
 def _tier(finding: Finding) -> str:
@@ -132,7 +150,7 @@ def _row(item: Entry, open_label: bool) -> dict[str, str]:
         "model": finding.model,
         "case_id": finding.case.id,
         "tier": _tier(finding),
-        "evidence": " … ".join(evidence_of(finding)),
+        "evidence": quoted(finding),
         "comment": finding.case.afterthought or "",
         "artifact": finding.case.artifact,
         "response": finding.treated.response,

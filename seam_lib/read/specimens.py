@@ -1,21 +1,35 @@
 """Specimens: a label with all that it rests on, joined for reading and chosen by filters. Pure.
 
 A specimen is one treated case with its message, the clean and the treated response, what the scorer
-took out of each, the evidence, and the label on file.
+took out of each, the evidence, and the label on file. `view` makes it fit to be shown.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
 from seam_lib.core.errors import SeamError
-from seam_lib.core.rows import CONDITIONS, SOURCES, TIERS, Case, Label, Output
-from seam_lib.read.diff import difference
-from seam_lib.read.explain import Fate, Piece, pieces
+from seam_lib.core.rows import (
+    CONDITIONS,
+    SOURCE_NAMES,
+    TIER_NAMES,
+    Case,
+    Label,
+    Output,
+    condition_name,
+)
 from seam_lib.score.returned import Span
-from seam_lib.score.scorer import Finding, score
+from seam_lib.score.scorer import Finding, score, to_label
 from seam_lib.score.tiers import Entailment, Verdict
+
+#: How readers meet the values of a facet, in the project's order.
+NAMES: dict[str, Mapping[Any, str]] = {
+    "source": SOURCE_NAMES,
+    "condition": {name: condition_name(name) for name in CONDITIONS},
+    "tier": TIER_NAMES,
+    "absorbed": {True: "yes", False: "no"},
+}
 
 
 class Specimen(NamedTuple):
@@ -24,12 +38,17 @@ class Specimen(NamedTuple):
     Attributes:
         run: The run's name.
         label: The label on file. It decides; the finding only explains it.
-        finding: Case, both responses with their artifacts, and the evidence as far as known.
+        finding: Case, both responses with their returned texts, the evidence as far as known.
     """
 
     run: str
     label: Label
     finding: Finding
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Run, model and case: no other specimen has them."""
+        return self.run, self.label.model, self.label.case_id
 
     @property
     def case(self) -> Case:
@@ -48,25 +67,14 @@ class Specimen(NamedTuple):
 
     @property
     def evidence(self) -> tuple[Span, ...]:
-        """Stretches of the treated artifact; none if the semantic tier fired and was not run."""
+        """Stretches of what came back; none if the semantic tier fired and was not run."""
         verdict = self.finding.verdict
         return verdict.evidence if verdict and verdict.tier == self.label.tier else ()
 
 
-class Mark(NamedTuple):
-    """A stretch of a response: what the scorer did with it, and whether the other response has it.
-
-    Attributes:
-        text: The stretch.
-        kind: Kept, kept as evidence, or removed.
-        step: The extraction step that removed it, or "".
-        changed: The words are not in the other response at this place.
-    """
-
-    text: str
-    kind: Fate
-    step: str
-    changed: bool
+def specimen_of(finding: Finding) -> Specimen:
+    """A finding that no file of labels holds yet, as a specimen of a run without a name."""
+    return Specimen("", to_label(finding), finding)
 
 
 def join(
@@ -146,44 +154,16 @@ def facets(specimen: Specimen) -> dict[str, str | bool]:
     }
 
 
-def options(specimens: Iterable[Specimen]) -> dict[str, list[str | bool]]:
-    """The values of each field of `Choice` that occur, in the project's order."""
+def options(specimens: Iterable[Specimen]) -> dict[str, dict[str | bool, str]]:
+    """The values of each field of `Choice` that occur, in the project's order, with their names."""
     found = [facets(specimen) for specimen in specimens]
-    orders = {"source": SOURCES, "condition": CONDITIONS, "tier": TIERS, "absorbed": (True, False)}
-    values = {name: {facet[name] for facet in found} for name in Choice.__struct_fields__}
     return {
-        name: [v for v in orders.get(name, ()) if v in present]
-        + sorted(present.difference(orders.get(name, ())))
-        for name, present in values.items()
+        name: _named(NAMES.get(name, {}), {facet[name] for facet in found})
+        for name in Choice.__struct_fields__
     }
 
 
-def compared(specimen: Specimen) -> tuple[list[Mark], list[Mark]]:
-    """The clean and the treated response, in marked stretches that give them back when joined."""
-    clean, treated = specimen.finding.clean, specimen.finding.treated
-    lost, gained = difference(clean.response, treated.response)
-    return (
-        list(_marks(pieces(clean), lost)),
-        list(_marks(pieces(treated, specimen.evidence), gained)),
-    )
-
-
-def _marks(parts: Iterable[Piece], changes: Iterable[Span]) -> Iterator[Mark]:
-    """Split pieces where a change begins or ends; `changes` are sorted offsets into their join."""
-    waiting = list(changes)[::-1]
-    base = 0
-    for text, kind, step in parts:
-        here, end = base, base + len(text)
-        while waiting and waiting[-1][0] < end:
-            start, stop = waiting[-1]
-            start, stop_here = max(start, here), min(stop, end)
-            if here < start:
-                yield Mark(text[here - base : start - base], kind, step, False)
-            yield Mark(text[start - base : stop_here - base], kind, step, True)
-            here = stop_here
-            if stop > end:
-                break
-            waiting.pop()
-        if here < end:
-            yield Mark(text[here - base :], kind, step, False)
-        base = end
+def _named(names: Mapping[Any, str], found: set[str | bool]) -> dict[str | bool, str]:
+    """Values with their names; one of one's own stands behind the known ones under its own name."""
+    values = [*(value for value in names if value in found), *sorted(found - names.keys())]
+    return {value: names.get(value, str(value)) for value in values}

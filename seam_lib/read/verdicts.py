@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from seam_lib.analysis.stats import agreement, cohen_kappa, gwet_ac1, wilson
+from seam_lib.analysis.agreement import Crossed, crossed
+from seam_lib.analysis.stats import wilson
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import csv_text, write_text
 from seam_lib.core.rows import Label
@@ -56,8 +57,8 @@ class Audit(NamedTuple):
         missed: Sampled negatives in which readers see the comment.
         detected: The share of all absorptions that the scorer detects, at the estimate of `missed`
             and at its bounds, taking its positives as they are; None without negatives read.
-        scorer: Scorer (rows yes, no) against readers (columns yes, no) on the blind packet.
-        readers: First reader against second, on the items that two answered.
+        agreement: Tables of counts by who is compared: the scorer with the readers on the blind
+            packet, and the first reader with the second on the items that two answered.
         unsure: Items without a plain yes or no from every reader.
         overturned: Positives that readers reject, with their note.
     """
@@ -65,8 +66,7 @@ class Audit(NamedTuple):
     confirmed: dict[str, Share]
     missed: Share
     detected: tuple[float, float, float] | None
-    scorer: list[list[int]]
-    readers: list[list[int]] | None
+    agreement: dict[str, Crossed]
     unsure: int
     overturned: list[tuple[KeyRow, str]]
 
@@ -124,8 +124,12 @@ def audit(
         },
         missed=missed,
         detected=_detected(missed, count, len(labels) - count),
-        scorer=_table((row.absorbed == "yes", bool(v.absorbed)) for row, v in blind),
-        readers=_between([opinions for _, opinions in given]),
+        agreement={
+            "scorer and readers": crossed(
+                [(row.absorbed == "yes", bool(opinion.absorbed)) for row, opinion in blind]
+            ),
+            "two readers": crossed(_first_two(opinions for _, opinions in given)),
+        },
         unsure=len(answered) - len(sure),
         overturned=[
             (row, note)
@@ -167,23 +171,10 @@ def _detected(missed: Share, positives: int, negatives: int) -> tuple[float, flo
     return estimate, low, high
 
 
-def _between(given: Iterable[Sequence[Opinion]]) -> list[list[int]] | None:
-    """Cross-tabulate the first two opinions of each item that has two, unsure ones left out."""
-    firsts = [(opinions[0].absorbed, opinions[1].absorbed) for opinions in given if opinions[1:]]
-    sure = [(bool(a), bool(b)) for a, b in firsts if a is not None and b is not None]
-    return _table(sure) if sure else None
-
-
-def _table(pairs: Iterable[tuple[bool, bool]]) -> list[list[int]]:
-    counts = [[0, 0], [0, 0]]
-    for a, b in pairs:
-        counts[not a][not b] += 1
-    return counts
-
-
-def agreement_of(table: list[list[int]]) -> dict[str, float]:
-    """Raw agreement, Cohen's kappa and Gwet's AC1 of a 2 x 2 table."""
-    return {"raw": agreement(table), "kappa": cohen_kappa(table), "AC1": gwet_ac1(table)}
+def _first_two(given: Iterable[Sequence[Opinion]]) -> list[tuple[bool, bool]]:
+    """The first two opinions of each item that has two, unsure ones left out."""
+    pairs = [(opinions[0].absorbed, opinions[1].absorbed) for opinions in given if opinions[1:]]
+    return [(a, b) for a, b in pairs if a is not None and b is not None]
 
 
 def write_adjudications(path: Path, found: Audit) -> None:

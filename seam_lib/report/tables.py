@@ -9,11 +9,11 @@ import pandas as pd
 
 from seam_lib.analysis import tables
 from seam_lib.analysis.questions import Analysis
+from seam_lib.analysis.words import direction
 from seam_lib.core.cells import Table, frame_of, intervals, percent, precise
 from seam_lib.core.errors import SeamError
 from seam_lib.core.rows import SOURCE_NAMES, TIER_NAMES, condition_name
 from seam_lib.report.results import RunResult
-from seam_lib.report.words import direction
 
 
 class Panel(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from seam_lib.analysis.stats import LEVEL
+from seam_lib.analysis.words import direction
 from seam_lib.core.cells import lever, percent, points
 from seam_lib.core.params import RunParams
-from seam_lib.core.rows import condition_name, contrast_name, in_order
+from seam_lib.core.rows import SOURCE_NAMES, condition_name, contrast_name, in_order
 from seam_lib.report.results import RunResult
 from seam_lib.score.scorer import LEXICAL_ONLY, Provenance
 
@@ -22,11 +22,8 @@ def cautions(result: RunResult) -> list[str]:
     """What limits the numbers, the most serious limit first; one or two sentences each."""
     clusters, name = len(result.labels.clusters), result.run.settings.benchmark
     said = []
-    if result.run.settings.provider == "llamacpp":
-        said.append(
-            "**A tiny model.** The embedded model serves to run the whole pipeline anywhere. Its "
-            "rates say nothing about larger models."
-        )
+    if result.run.settings.caution:
+        said.append(f"**A tiny model.** {result.run.settings.caution}")
     if not result.shared:
         said.append(
             f"**Other texts.** None of the clusters of the benchmark `{name}` is one of the "
@@ -43,8 +40,8 @@ def cautions(result: RunResult) -> list[str]:
     if result.scoring.nli == "off":
         said.append(LEXICAL_ONLY)
     said += usability(result.scoring)
-    warnings = (literal(words[:1].upper() + words[1:]) for words in result.health.warnings)
-    return said + [f"**Warning.** {words}." for words in warnings]
+    warnings = (str(warning) for warning in result.health.warnings)
+    return said + [f"**Warning.** {literal(words[:1].upper() + words[1:])}." for words in warnings]
 
 
 def _reach(design: pd.DataFrame) -> str:
@@ -75,13 +72,6 @@ def usability(scoring: Provenance) -> list[str]:
     ]
 
 
-def direction(difference: float, p_holm: float) -> str:
-    """A contrast in words: whether condition b absorbs less or more, at Holm's p below .05."""
-    if not p_holm < LEVEL:  # also where no pair is left to test
-        return "not resolved"
-    return "less" if difference > 0 else "more"
-
-
 def family_words(family: Sequence[str]) -> str:
     """Over which runs Holm's p is adjusted."""
     if len(family) == 1:
@@ -98,6 +88,59 @@ def lever_words(levers: pd.DataFrame) -> str:
         f"The lever, newline over boundary, is {lever(row['lever'])} (95% interval "
         f"{lever(row['low'])} to {lever(row['high'])}, by resampling clusters)."
     )
+
+
+def place_words(rates: pd.DataFrame, published: pd.DataFrame) -> list[str]:
+    """Where a run's rates lie among the published ones, one sentence per condition.
+
+    Args:
+        rates: The run's frame of `questions.rates`.
+        published: The panel's.
+    """
+    sentences = []
+    for row in rates.itertuples():
+        others = published.loc[published["condition"] == row.condition, "rate"]
+        below = f"higher than those of {(others < row.rate).sum()} of the paper's {len(others)}"
+        place = f"{below} models" if len(others) else "a condition that the paper does not have"
+        sentences.append(
+            f"{condition_name(row.condition)}: {percent(row.rate)}% [{percent(row.low)}, "
+            f"{percent(row.high)}], {place}."
+        )
+    return sentences
+
+
+def contrast_words(contrasts: pd.DataFrame) -> list[str]:
+    """What each contrast of a run says, one sentence per contrast.
+
+    Args:
+        contrasts: The run's frame of `questions.contrasts`; differences are a minus b.
+    """
+    sentences = []
+    for row in contrasts.itertuples():
+        a, b = condition_name(row.condition_a), condition_name(row.condition_b)
+        word = direction(row.difference, row.p_holm)
+        sentences.append(
+            f"From {a} to {b}: {points(-row.difference)} points [{points(-row.high)}, "
+            f"{points(-row.low)}], {word if word == 'not resolved' else f'{b} absorbs {word}'}."
+        )
+    return sentences
+
+
+def source_words(rates: pd.DataFrame) -> str:
+    """In which sources a run absorbs most and least.
+
+    Args:
+        rates: The run's frame of `questions.source_rates`.
+    """
+    if rates.empty:
+        return "No source has a usable pair under newline or blank."
+    ends = rates.sort_values("rate").iloc[[-1, 0]]
+    most, least = (
+        f"{SOURCE_NAMES[row.source]} ({percent(row.rate)}% [{percent(row.low)}, "
+        f"{percent(row.high)}])"
+        for row in ends.itertuples()
+    )
+    return f"Most is absorbed in {most}, least in {least}."
 
 
 def resolution(design: pd.DataFrame, family: int) -> list[str]:

@@ -1,6 +1,7 @@
 """Checks of the scorer itself: the placebo, and reading what a rule change changes (Appendix D)."""
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -8,7 +9,7 @@ from typing import Literal, NamedTuple
 from seam_lib.core.files import read_rows
 from seam_lib.core.rows import TIER_NAMES, Label
 from seam_lib.score.scorer import Finding, to_label
-from seam_lib.score.tiers import Verdict, lexical
+from seam_lib.score.tiers import LEXICAL_TIERS, Verdict, lexical
 
 Half = Literal["dev", "held-out"]
 
@@ -27,10 +28,14 @@ class Placebo(NamedTuple):
     pairs: int
     fires: list[Fire]
 
-    def per_100_000(self, tier: str) -> float:
-        """Fires of one tier per 100,000 pairs."""
-        count = sum(fire.verdict.tier == tier for fire in self.fires)
-        return 1e5 * count / self.pairs if self.pairs else 0.0
+    def by_tier(self) -> list[dict[str, str | int]]:
+        """Pairs and fires of each lexical tier, a row a tier."""
+        fired = Counter(fire.verdict.tier for fire in self.fires)
+        return [
+            {"tier": tier, "pairs": self.pairs, "fires": fired[tier]}
+            | {"per 100,000": f"{1e5 * fired[tier] / max(self.pairs, 1):.1f}"}
+            for tier in LEXICAL_TIERS
+        ]
 
 
 def placebo(findings: Sequence[Finding]) -> Placebo:
@@ -104,4 +109,4 @@ def changes(old: Path, findings: Sequence[Finding], seed: int) -> list[Change]:
 def _say(label: Label | None) -> str:
     if label is None:
         return "no label"
-    return f"absorbed ({TIER_NAMES[label.tier]})" if label.tier else "not absorbed"
+    return f"absorbed · {TIER_NAMES[label.tier]}" if label.tier else "not absorbed"

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from seam_lib.core.rows import in_order
+from seam_lib.core.answers import usable
+from seam_lib.core.rows import Case, Output, in_order
 from seam_lib.score.phrases import fold
-from seam_lib.score.returned import fences
+from seam_lib.score.returned import extract, fences
 from seam_lib.score.scorer import Finding
 
 #: The source whose artifacts are whole Python programs, so that they must parse.
@@ -59,6 +60,38 @@ def count_damage(findings: Sequence[Finding]) -> pd.DataFrame:
     )
 
 
+def left_empty(cases: Iterable[Case], outputs: Iterable[Output]) -> list[str]:
+    """The usable responses of which extraction leaves nothing, by case id.
+
+    Nothing is then returned that could hold the comment, so a treated one counts as not absorbed
+    and a clean one cancels nothing. Where an answer only reports, or only acknowledges, that is
+    right; many of them mean that the model answers in a shape that the rules do not know.
+
+    Args:
+        cases: A benchmark.
+        outputs: Answers to it, the last one of a case counting.
+    """
+    genres = {case.id: case.genre for case in cases}
+    latest = {output.case_id: output for output in outputs if output.case_id in genres}
+    return [
+        case
+        for case, output in latest.items()
+        if usable(output) and not extract(output.response or "", genres[case]).text.strip()
+    ]
+
+
+def empty_words(emptied: Sequence[str], run: str) -> str:
+    """What is to be said of such responses; "" if there are none."""
+    if not emptied:
+        return ""
+    more = f" and {len(emptied) - 5} more" if len(emptied) > 5 else ""
+    return (
+        "the returned text is empty, though the answer is not, and so counts as without the "
+        f"comment (answers: {len(emptied)}): {', '.join(emptied[:5])}{more}; `seam score {run} "
+        "--explain CASE` shows what was removed, and that of clean at any other of the cluster"
+    )
+
+
 def _row(findings: Sequence[Finding]) -> dict[str, Any]:
     python = [j for j in findings if j.case.source == PYTHON_SOURCE]
     treated = [returned_code(j.treated.response) for j in python]
@@ -85,7 +118,7 @@ def _invalid(codes: Iterable[str]) -> npt.NDArray[np.bool_]:
 def returned_code(response: str) -> str:
     """The code of a response before any sentence is removed: its fenced blocks, or all of it."""
     blocks = [response[fence.body_start : fence.body_end] for fence in fences(response)]
-    return "".join(blocks) if blocks else response
+    return "\n".join(blocks) if blocks else response
 
 
 def parses(code: str) -> bool:

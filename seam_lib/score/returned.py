@@ -52,8 +52,9 @@ def extract(response: str, genre: str) -> Returned:
 
     Args:
         response: The model's whole answer.
-        genre: The case's genre. `code` means the fenced blocks where there are any; every other
-            genre is a text, in which a fence is part of the text.
+        genre: The case's genre. `code` means the contents of the fenced blocks where there are
+            any, and without one the whole response; every other genre is a text, in which a fence
+            is part of the text.
 
     Returns:
         The artifact; the very same string where nothing is removed.
@@ -110,11 +111,11 @@ def _cut(kept: list[Span], cuts: list[Span]) -> tuple[list[Span], list[Span]]:
 
 # --- Fenced blocks -------------------------------------------------------------------------------
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+FENCE = "```"
 
 
 class Fence(NamedTuple):
-    """A fenced block: the whole of it, and its body (the lines between the fence lines)."""
+    """A fenced block: the whole of it, and its body (what stands below its opening line)."""
 
     start: int
     body_start: int
@@ -123,29 +124,26 @@ class Fence(NamedTuple):
 
 
 def fences(text: str) -> Iterator[Fence]:
-    """Find the fenced blocks as CommonMark does; one never closed runs to the text's end."""
-    opening: re.Match[str] | None = None
-    for line in _FENCE.finditer(text):
-        mark, rest = line.groups()
-        if opening is None:
-            if "`" not in rest or mark[0] == "~":
-                opening = line
-        elif mark.startswith(opening[1]) and not rest.strip():
-            yield _fence(opening, line.start(), line.end())
-            opening = None
-    if opening is not None:
-        yield _fence(opening, len(text), len(text))
+    """Find the fenced blocks as the release does, which is not CommonMark's way.
 
-
-def _fence(opening: re.Match[str], body_end: int, end: int) -> Fence:
-    return Fence(opening.start(), min(opening.end() + 1, body_end), body_end, end)
+    A block is three backticks, the rest of that line, and everything up to the next three
+    backticks, wherever they stand. What is never closed is no block, and tildes fence nothing.
+    """
+    start = text.find(FENCE)
+    while start >= 0:
+        body_start = text.find("\n", start) + 1
+        body_end = text.find(FENCE, body_start) if body_start else -1
+        if body_end < 0:
+            return
+        yield Fence(start, body_start, body_end, body_end + len(FENCE))
+        start = text.find(FENCE, body_end + len(FENCE))
 
 
 def outside_fences(text: str) -> Iterator[Span]:
-    """Code: all but the fenced blocks' contents, each of which ends with its own line break."""
+    """Code: all but the fenced blocks' contents, which are joined by line breaks."""
     here = 0
     for fence in fences(text):
-        yield here, fence.body_start
+        yield here, fence.body_start - (here > 0)  # the break that ends its opening line joins it
         here = fence.body_end
     if here < len(text):
         yield here, len(text)

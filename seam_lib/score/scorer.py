@@ -8,19 +8,26 @@ which rules, which semantic tier and which inputs made them.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
+from seam_lib.core.answers import Flaw, flaw, usable, words
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, sha256, write_json, write_rows
-from seam_lib.core.rows import Case, Label, Output, in_order
+from seam_lib.core.rows import TIERS, Case, Label, Output, in_order
 from seam_lib.score.returned import Returned, extract
-from seam_lib.score.tiers import Entailment, Question, Verdict, lexical, semantic
+from seam_lib.score.tiers import (
+    LEXICAL_TIERS,
+    Entailment,
+    Question,
+    Verdict,
+    find_witness,
+    lexical,
+    semantic,
+)
 
-#: What providers call a response that was cut at its token limit.
-LENGTH = frozenset({"length", "max_tokens"})
 #: The scorer version of the paper whose rules these are.
 RULES = "2.4.3"
 #: Said wherever rates are shown that were scored without the semantic tier.
@@ -36,6 +43,11 @@ class Reading(NamedTuple):
     response: str
     returned: Returned
 
+    @property
+    def removed(self) -> list[tuple[str, str]]:
+        """Each stretch that extraction removed, behind the name of the step that did."""
+        return [(step, self.response[start:end]) for step, start, end in self.returned.removals]
+
 
 class Finding(NamedTuple):
     """All that a label rests on."""
@@ -47,13 +59,34 @@ class Finding(NamedTuple):
     verdict: Verdict | None
 
 
-class Drop(msgspec.Struct, frozen=True):
-    """A treated response that gets no label, and why."""
+class Drop(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A treated response that gets no label, and why.
+
+    Attributes:
+        case_id: The treated case.
+        model: Who answered it.
+        condition: The case's condition.
+        side: Which response of the pair cannot be scored; the treated one, if neither can.
+        flaw: What is wrong with that response.
+        finish_reason: The server's word for its end, if it gave one.
+    """
 
     case_id: str
     model: str
     condition: str
-    reason: str
+    side: Literal["treated", "clean"]
+    flaw: Flaw
+    finish_reason: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.side} response unusable: {words(self.flaw, self.finish_reason)}"
+
+
+class _Unusable(NamedTuple):
+    """What is wrong with a response, and the server's word for its end."""
+
+    flaw: Flaw
+    finish_reason: str | None = None
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,60 +128,106 @@ def score(
     """
     by_id = {case.id: case for case in cases}
     clean_of = {c.composition_event_id: c.id for c in cases if c.condition == "clean"}
-    readings, flaws = _read(by_id, outputs)
+    readings, unusable = _read(by_id, outputs)
     findings: list[Finding] = []
     drops: list[Drop] = []
-    for model, case_id in sorted([*readings, *flaws]):
+    for model, case_id in sorted([*readings, *unusable]):
         case = by_id[case_id]
         if case.condition == "clean":
             continue
-        clean_key = model, clean_of.get(case.composition_event_id, "")
-        treated, clean = readings.get((model, case_id)), readings.get(clean_key)
+        key, clean_key = (model, case_id), (model, clean_of.get(case.composition_event_id, ""))
+        treated, clean = readings.get(key), readings.get(clean_key)
         if treated and clean:
             findings.append(Finding(case, model, treated, clean, _lexical(case, treated, clean)))
+        elif key in unusable:
+            drops.append(Drop(case_id, model, case.condition, "treated", *unusable[key]))
         else:
-            flaw = flaws.get((model, case_id))
-            side, flaw = ("treated", flaw) if flaw else ("clean", flaws.get(clean_key, "missing"))
-            drops.append(Drop(case_id, model, case.condition, f"{side} response unusable: {flaw}"))
+            why = unusable.get(clean_key, _Unusable("missing"))
+            drops.append(Drop(case_id, model, case.condition, "clean", *why))
     return (_ask(findings, engine) if engine else findings), drops
 
 
 def _read(
     cases: dict[str, Case], outputs: Iterable[Output]
-) -> tuple[dict[tuple[str, str], Reading], dict[tuple[str, str], str]]:
+) -> tuple[dict[tuple[str, str], Reading], dict[tuple[str, str], _Unusable]]:
     """Take the latest row of each model and case; extract the artifacts of the usable ones."""
     latest = {(output.model, output.case_id): output for output in outputs}
     readings: dict[tuple[str, str], Reading] = {}
-    flaws: dict[tuple[str, str], str] = {}
+    unusable: dict[tuple[str, str], _Unusable] = {}
     for key, output in latest.items():
         if output.case_id not in cases:
             raise SeamError(
                 f"The output of {output.model} for case {output.case_id!r} has no case in the "
                 "benchmark. Give the cases that the model was run on."
             )
-        flaw = unusable(output)
-        if flaw:
-            flaws[key] = flaw
+        found = flaw(output)
+        if found:
+            unusable[key] = _Unusable(found, output.finish_reason)
         else:
             response = output.response or ""
             readings[key] = Reading(response, extract(response, cases[output.case_id].genre))
-    return readings, flaws
-
-
-def unusable(output: Output) -> str | None:
-    """Why a response cannot be scored (Section 4): length, error or empty; None if it can.
-
-    The answers of our own runs bring every other defect as an error, see `traces.outputs`.
-    """
-    if output.finish_reason in LENGTH:
-        return "length"
-    if output.error:
-        return "error"
-    return None if (output.response or "").strip() else "empty"
+    return readings, unusable
 
 
 def _lexical(case: Case, treated: Reading, clean: Reading) -> Verdict | None:
     return lexical(treated.returned.text, clean.returned.text, case.witness_tokens or [])
+
+
+def judge(
+    case: Case, response: str, clean_response: str, engine: Entailment | None = None
+) -> Finding:
+    """Judge one answer, as `score` judges all of them.
+
+    Args:
+        case: A case with a comment.
+        response: The answer to it.
+        clean_response: The answer to the same message without the comment.
+        engine: The semantic tier; None leaves it out.
+    """
+    treated, clean = (
+        Reading(text, extract(text, case.genre)) for text in (response, clean_response)
+    )
+    finding = Finding(case, "", treated, clean, _lexical(case, treated, clean))
+    return _ask([finding], engine)[0] if engine else finding
+
+
+def pick_answer(
+    cases: Sequence[Case], outputs: Iterable[Output], case_id: str | None = None
+) -> tuple[Case, str, str]:
+    """One case with its answer and the clean answer, to be judged step by step.
+
+    Args:
+        cases: The benchmark.
+        outputs: A model's answers.
+        case_id: Which case; by default the shortest message whose answer has something to show at
+            each step, or else the shortest of all.
+
+    Raises:
+        SeamError: No such case has a usable answer beside a usable clean one.
+    """
+    answered = {output.case_id: output.response or "" for output in outputs if usable(output)}
+    clean_of = {c.composition_event_id: c.id for c in cases if c.condition == "clean"}
+    pairs = [
+        (case, answered[case.id], answered[clean_of[case.composition_event_id]])
+        for case in sorted(cases, key=lambda case: len(case.message))
+        if case.afterthought is not None
+        and case_id in (None, case.id)
+        and case.id in answered
+        and clean_of.get(case.composition_event_id) in answered
+    ]
+    if not pairs:
+        raise SeamError(
+            f"{case_id or 'no case with a comment'}: has no usable answer beside a usable clean "
+            "one. Case ids stand in the benchmark's field `id`; `seam health RUN` tells what came "
+            "back."
+        )
+    return next((pair for pair in pairs if _shows_both(*pair[:2])), pairs[0])
+
+
+def _shows_both(case: Case, response: str) -> bool:
+    """Whether extraction removes a part of an answer, and a witness stands in what is left."""
+    text = extract(response, case.genre).text
+    return text != response and bool(find_witness(text, case.witness_tokens or []))
 
 
 def _ask(findings: list[Finding], engine: Entailment) -> list[Finding]:
@@ -247,6 +326,16 @@ def score_files(
     return findings, provenance
 
 
+def notice(made: Provenance) -> str:
+    """What to say beside rates about the semantic tier of their labels."""
+    return LEXICAL_ONLY if made.nli == "off" else f"Semantic tier: {made.nli}."
+
+
+def tiers_run(made: Provenance) -> tuple[str, ...]:
+    """The tiers that took part."""
+    return tuple(LEXICAL_TIERS) if made.nli == "off" else TIERS
+
+
 def coverage(made: Provenance) -> list[dict[str, str | int]]:
     """What became of the planned cases.
 
@@ -257,17 +346,16 @@ def coverage(made: Provenance) -> list[dict[str, str | int]]:
     rows: list[dict[str, str | int]] = []
     for condition in in_order(made.planned):
         planned = made.planned[condition]
-        reasons = [drop.reason for drop in made.dropped if drop.condition == condition]
-        treated = sum(reason.startswith("treated") for reason in reasons)
+        sides = Counter(drop.side for drop in made.dropped if drop.condition == condition)
         labelled = made.labelled.get(condition, 0)
         rows.append(
             {
                 "condition": condition,
                 "planned": planned,
                 "labelled": labelled,
-                "treated unusable": treated,
-                "clean unusable": len(reasons) - treated,
-                "unanswered": planned - labelled - len(reasons),
+                "treated unusable": sides["treated"],
+                "clean unusable": sides["clean"],
+                "unanswered": planned - labelled - sides.total(),
             }
         )
     return rows

@@ -5,7 +5,7 @@ with the matched clean artifact cancels what the pasted text or the model says a
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from seam_lib.core.rows import Tier
@@ -87,6 +87,21 @@ LEXICAL_TIERS: dict[Tier, Callable[[str, Sequence[str]], tuple[Span, ...]]] = {
     "lexical_witness": find_witness,
     "lexical_regex": find_words,
 }
+
+
+def lexical_evidence(
+    treated: str, clean: str, witnesses: Sequence[str]
+) -> Iterator[dict[str, str]]:
+    """What each lexical tier finds in either text, to see why `lexical` says what it says.
+
+    Yields:
+        The tier's name, and the words that it finds in the treated and in the clean text.
+    """
+    for tier, find in LEXICAL_TIERS.items():
+        yield {"tier": tier} | {
+            f"in the {name} text": ", ".join(text[a:b] for a, b in find(text, witnesses))
+            for name, text in (("treated", treated), ("clean", clean))
+        }
 
 
 def sentences(artifact: str) -> dict[str, Span]:

@@ -1,89 +1,46 @@
-"""The annotation: a seeded sample of judged positives, and the page on which people answer.
+"""The annotation page of the audit: what people are asked about the sampled messages (Appendix A).
 
-The page is one file without network access: messages, keys and storage are all in it. It holds
-message text, so it is written to `runs/`; what it exports does not.
+The page holds message text, so it is written to `runs/`; what it exports does not.
 """
 
-import hashlib
-import random
 from collections.abc import Iterable, Sequence
-from importlib import resources
 from pathlib import Path
 
-import jinja2
 import msgspec
-import pandas as pd
 
-from seam_lib.core import files
-from seam_lib.core.errors import SeamError
+from seam_lib.core.files import write_text
 from seam_lib.core.params import WildParams
-from seam_lib.core.rows import Judgement
-from seam_lib.wild.audit import Annotation
-from seam_lib.wild.judge import BUDGET, ELISION, elide, positives, read_again
+from seam_lib.read.annotate import Answer, Mode, Question, Shown, page, plain
+from seam_lib.wild.audit import COLUMNS, YOUNGER
+from seam_lib.wild.judge import elide, read_again
+from seam_lib.wild.sample import Sampled, draw_sample, sampled
 
-
-class Sampled(msgspec.Struct, frozen=True):
-    """A message to annotate, as the annotators' files and the paper's public one name it."""
-
-    audit_id: str
-    hash: str
-    kind: str
-    corpus: str
-    msglen: int
-    truncated: bool
-
-
-def draw_sample(root: Path, wild: WildParams) -> dict[str, Judgement]:
-    """Draw the judged positives that are annotated, in random order.
-
-    Args:
-        root: The project's folder.
-        wild: How many, and the seed.
-
-    Returns:
-        Judgements by audit id, such as "wild-001"; all positives if there are fewer.
-
-    Raises:
-        SeamError: The judge has not run, or found nothing.
-    """
-    pool = positives(root, wild)
-    chosen = random.Random(wild.seed).sample(pool, min(wild.annotated, len(pool)))
-    return {f"wild-{number:03d}": row for number, row in enumerate(chosen, start=1)}
-
-
-def check_sample(root: Path, wild: WildParams, answers: Sequence[Annotation]) -> None:
-    """See that an annotator's file is about this audit's sample, and about all of it.
-
-    Raises:
-        SeamError: It is about other messages, or leaves some out: skipped ones are no random loss.
-    """
-    sample = {name: row.hash for name, row in draw_sample(root, wild).items()}
-    for answer in answers:
-        if sample.get(answer.audit_id) != answer.hash:
-            raise SeamError(
-                f"{answer.audit_id} of annotator {answer.annotator} is not in the sample of "
-                f"{wild.name!r}. Set wild.name in params.yaml to the audit that was annotated."
-            )
-    if left := sample.keys() - {answer.audit_id for answer in answers}:
-        raise SeamError(
-            f"annotator {answers[0].annotator} has not answered {len(left)} of the {len(sample)} "
-            f"messages, {min(left)} first. Finish them on the page, and export once more."
-        )
-
-
-def sampled(audit_id: str, row: Judgement) -> Sampled:
-    """What is written of a message: its length is that of the text that annotators see."""
-    truncated = row.msglen > BUDGET
-    shown = BUDGET + len(ELISION) if truncated else row.msglen
-    return Sampled(audit_id, row.hash, row.kind, row.corpus, shown, truncated)
-
-
-def write_sample(root: Path, wild: WildParams) -> Path:
-    """Write the sample's rows, without any text, as `sample.csv` into the audit's folder."""
-    rows = [sampled(name, row) for name, row in draw_sample(root, wild).items()]
-    path = wild.folder(root) / "sample.csv"
-    files.write_text(path, pd.DataFrame(map(msgspec.structs.asdict, rows)).to_csv(index=False))
-    return path
+AUDIT = Mode(
+    title="Occurrence audit",
+    about="Each message is the first thing that a person sent to a chat assistant. A long one "
+    "keeps its beginning and its end; a mark stands where its middle was left out. The export "
+    "holds your answers, your notes and the messages’ hashes: quote no message in a note.",
+    questions=(
+        Question(
+            field="genuine_paste",
+            ask="Does it hold an embedded artifact and the user’s own request after it?",
+            guide="The artifact is a block that reads as pasted: code, a letter, an article, data, "
+            "a quiz. The request is the user’s own words, and acts on that block. Answer no if the "
+            "block stands alone, if a request only leads into it, if the last words belong to the "
+            "block itself, if the user typed the whole as one prompt, or if a program composed it.",
+            opens="end",
+        ),
+        Question(
+            field="artifact_first",
+            ask="Does the artifact come first?",
+            guide="Asked after a yes. Yes if the message begins with it, or with no more than a "
+            "word or two before it; no if the user’s own words lead into it.",
+            opens="start",
+        ),
+    ),
+    answers=(Answer("true", "Yes", "y"), Answer("false", "No", "n")),
+    columns=(*COLUMNS, *YOUNGER),
+)
 
 
 def write_page(root: Path, wild: WildParams) -> Path:
@@ -94,27 +51,22 @@ def write_page(root: Path, wild: WildParams) -> Path:
     """
     sample = draw_sample(root, wild)
     texts = read_again(root, wild, sample.values())
-    ordered = [texts[row.id] for row in sample.values()]
+    rows = [sampled(name, row) for name, row in sample.items()]
+    entries = shown(rows, [texts[row.id] for row in sample.values()])
     path = root / "runs" / "wild" / f"annotate-{wild.name}.html"
-    files.write_text(path, page([sampled(name, row) for name, row in sample.items()], ordered))
+    write_text(path, page(wild.name, AUDIT, entries))
     return path
 
 
-def page(rows: Sequence[Sampled], texts: Iterable[str]) -> str:
-    """The page as HTML.
+def shown(rows: Sequence[Sampled], texts: Iterable[str]) -> list[Shown]:
+    """Messages as the annotation page shows them; a Windows line end is a line end.
 
     Args:
         rows: What is annotated, in order.
         texts: Their messages.
     """
-    names = " ".join(f"{row.audit_id}:{row.hash}" for row in rows)
-    packet = {
-        "digest": hashlib.sha256(names.encode()).hexdigest()[:16],
-        "rows": [
-            msgspec.structs.asdict(row) | {"message": elide(text)}
-            for row, text in zip(rows, texts, strict=True)
-        ],
-    }
-    template = resources.files("seam_lib.wild").joinpath("templates", "annotate.html.j2")
-    environment = jinja2.Environment(autoescape=True, keep_trailing_newline=True)
-    return environment.from_string(template.read_text("utf-8")).render(packet=packet)
+    messages = [plain("The message", elide(text).replace("\r\n", "\n")) for text in texts]
+    return [
+        Shown(row.audit_id, msgspec.structs.asdict(row), message, genre="code")
+        for row, message in zip(rows, messages, strict=True)
+    ]

@@ -1,7 +1,7 @@
 """Chat corpora on disk: shards of conversations in, batches of English first user turns out.
 
-A corpus is a folder of parquet or JSON Lines files. One on the Hugging Face hub is downloaded into
-such a folder; the synthetic one is made there. `CorpusParams` names the columns of its rows.
+A corpus is a folder of parquet or JSON Lines files. One from the Hugging Face hub is downloaded
+into such a folder; the synthetic one is made there. `CorpusParams` names the columns of its rows.
 """
 
 from codecs import BOM_UTF8
@@ -29,7 +29,7 @@ SUFFIXES = (".parquet", ".jsonl")
 
 
 class UnreadableShardError(SeamError):
-    """A damaged shard: none of its rows are used, and the report counts it."""
+    """A damaged shard: none of its rows is used, and the report counts it."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,14 @@ def find_corpus(wild: WildParams, name: str) -> CorpusParams:
 
 
 def shards(root: Path, corpus: CorpusParams) -> list[Path]:
-    """The files of a corpus, by name; made or downloaded first where they are not there.
+    """The files of a corpus, by name; made or downloaded first if they are missing.
 
     Args:
         root: The project's folder.
         corpus: Where it is and how to get it.
 
     Raises:
-        SeamError: The folder holds no shard, or the hub does not hand it out.
+        SeamError: The folder holds no shard, or the hub does not give access to it.
     """
     folder = root / corpus.folder
     if corpus.synthetic:
@@ -82,7 +82,7 @@ def shards(root: Path, corpus: CorpusParams) -> list[Path]:
     found = sorted(path for path in files if path.suffix in SUFFIXES)
     if not found:
         raise SeamError(
-            f"{corpus.folder}: no .parquet or .jsonl file. Put the corpus there, or mend its "
+            f"{corpus.folder}: no .parquet or .jsonl file. Put the corpus there, or correct its "
             "`folder` under wild.known in params.yaml."
         )
     return found
@@ -110,7 +110,7 @@ def download(repository: str, revision: str | None, folder: Path) -> None:
             local_dir=partial,
         )
         if not all((partial / name).is_file() for name in wanted):
-            raise OSError("the connection was lost")  # the client is content with what it has
+            raise OSError("the connection was lost")  # the client accepts a partial download
     except GatedRepoError:
         raise SeamError(
             f"{repository} is gated: accept its terms on its page on the Hugging Face hub, then "
@@ -121,8 +121,8 @@ def download(repository: str, revision: str | None, folder: Path) -> None:
         while cause.__context__:  # the client wraps what happened, layer by layer
             cause = cause.__context__
         raise SeamError(
-            f"{repository}: cannot be downloaded: {str(cause).rstrip('.')}. What has arrived is "
-            "kept: run this again, or copy the shards into the corpus's folder by hand."
+            f"{repository}: cannot be downloaded: {str(cause).rstrip('.')}. The files that arrived "
+            "are kept: run this again, or copy the shards into the corpus's folder by hand."
         ) from None
     partial.rename(folder)
 
@@ -158,7 +158,7 @@ def read_turns(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
 
 
 def _all_json_turns(texts: pa.Array, corpus: CorpusParams) -> bool:
-    """Whether what should be messages are lists of turns, all of them: one may be pasted."""
+    """Whether all messages are really lists of turns as JSON; a single one may be a paste."""
     decoder = msgspec.json.Decoder(list[dict[str, Any]])
     try:
         lists = (decoder.decode(text.as_py()) for text in texts)
@@ -195,7 +195,7 @@ def decode(text: bytes) -> str:
 
 
 def _read_parquet(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
-    # Buffering ahead would hold the whole file: memory must not grow with the shard.
+    # Reading ahead would load the whole file, and memory must not grow with the shard.
     with pq.ParquetFile(path, pre_buffer=False, page_checksum_verification=True) as file:
         _check_columns(path, corpus, file.schema_arrow.names)
         _check_types(path, corpus, file.schema_arrow)
@@ -211,7 +211,7 @@ def _check_columns(path: Path, corpus: CorpusParams, present: Collection[str]) -
         if name is not None and name not in present:
             raise SeamError(
                 f"{path.name}: no column {name!r}; it has {', '.join(map(repr, present))}. "
-                "Mend the corpus's columns under wild.known in params.yaml."
+                "Correct the corpus's columns under wild.known in params.yaml."
             )
 
 
@@ -228,7 +228,7 @@ def _check_types(path: Path, corpus: CorpusParams, schema: pa.Schema) -> None:
         if not numeric and not _is_text(kind):
             raise SeamError(
                 f"{path.name}: {name!r} holds {kind}, which the screen cannot read as text. "
-                "Mend the corpus's columns under wild.known in params.yaml."
+                "Correct the corpus's columns under wild.known in params.yaml."
             )
 
 
@@ -244,8 +244,8 @@ def _check_turn(path: Path, corpus: CorpusParams, present: Collection[str]) -> N
         if name not in present:
             raise SeamError(
                 f"{path.name}: the turns in {corpus.turns!r} have no {name!r}; they have "
-                f"{', '.join(map(repr, present)) or 'no parts'}. Mend `role` and `content` of the "
-                "corpus under wild.known in params.yaml."
+                f"{', '.join(map(repr, present)) or 'no parts'}. Correct `role` and `content` of "
+                "the corpus under wild.known in params.yaml."
             )
 
 
@@ -300,7 +300,7 @@ def _true(mask: pa.Array) -> npt.NDArray[np.bool_]:
 
 
 def _read_json_lines(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
-    """The same from JSON Lines; a line that holds no JSON object is counted as `bad_line`."""
+    """The same from JSON Lines; a line that is not a JSON object is counted as `bad_line`."""
     decoder = msgspec.json.Decoder(dict[str, Any])
     checked = False  # on the first row that has turns
     with path.open("rb") as lines:
@@ -312,7 +312,8 @@ def _read_json_lines(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
                 try:
                     row = decoder.decode(line.removeprefix(BOM_UTF8))
                 except (msgspec.DecodeError, RecursionError):
-                    skipped["bad_line"] += bool(line.strip())
+                    if line.strip():
+                        skipped["bad_line"] += 1
                     continue
                 if not checked:
                     checked = _check_row(path, corpus, row)
@@ -324,11 +325,10 @@ def _read_json_lines(path: Path, corpus: CorpusParams) -> Iterator[Turns]:
                 else:
                     name = None if corpus.id is None else row.get(corpus.id)
                     kept.append((number, None if name is None else str(name), text.encode()))
-            rows, ids, texts = zip(*kept, strict=True) if kept else ((), (), ())
             yield Turns(
-                np.array(rows, dtype=np.int64),
-                pa.array(ids, pa.string()),
-                pa.array(texts, pa.large_binary()),
+                np.array([row for row, _, _ in kept], dtype=np.int64),
+                pa.array([name for _, name, _ in kept], pa.string()),
+                pa.array([text for _, _, text in kept], pa.large_binary()),
                 skipped,
             )
 

@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 from datasketch import MinHash, MinHashLSH
 
-#: Words a shingle: long enough that common phrases do not make strangers alike.
+#: Words per shingle: long enough that common phrases do not make unrelated messages look alike.
 SHINGLE = 5
-#: Messages that share this much of their shingles are one message with a slot changed.
+#: Messages that share this much of their shingles count as one message with a slot changed.
 MIN_JACCARD = 0.7
-#: LSH bands, and signature rows a band: two messages at Jaccard 0.7, 0.8 or 0.9 meet in a band with
-#: probability 0.89, 0.99 or 1.00; their signatures then decide.
+#: LSH bands, and signature rows per band: two messages at Jaccard 0.7, 0.8 or 0.9 meet in a band
+#: with probability 0.89, 0.99 or 1.00; their signatures then decide.
 BANDS, BAND_ROWS = 12, 5
 PERMUTATIONS = BANDS * BAND_ROWS
-#: Only this many first and last words are shingled: it bounds the cost of a 5 MB message.
+#: Only this many first and last words are shingled, which limits the cost of a 5 MB message.
 HEAD_WORDS, TAIL_WORDS = 1_000, 200
 
 Copy = Literal["unique", "exact_duplicate", "near_duplicate"]
@@ -30,7 +30,7 @@ Hashes = npt.NDArray[np.uint32]
 
 
 def _normal(code: int) -> int:
-    """What a byte becomes: letters lower case, digits 0, other ASCII a space."""
+    """What a byte becomes: letters lower case, digits 0, other ASCII characters a space."""
     character = chr(code)
     if code > 127:
         return code
@@ -97,7 +97,7 @@ class Index:
         self._sketch = MinHash(num_perm=PERMUTATIONS, scheme="affine32")
 
     def add(self, digest: bytes, signature: Hashes) -> Copy:
-        """Compare a message with the unique ones before it; of several alike the first is unique.
+        """Compare a message with the unique ones before it; the first of several alike is unique.
 
         Args:
             digest: The message's digest.

@@ -1,4 +1,4 @@
-"""How the screen does where the truth is known: messages made by shape, and our own benchmark."""
+"""How well the screen does where the truth is known: made-up messages, and our own benchmark."""
 
 from collections.abc import Iterable
 
@@ -10,12 +10,12 @@ from seam_lib.core.rows import Case
 from seam_lib.wild import rules
 from seam_lib.wild.synthetic import SHAPES
 
-#: A plain request, to stand below artifacts that have none.
+#: A plain request to put below artifacts that have none.
 REQUEST = "Can you make this a little shorter?"
 
 
 def verdict(message: str) -> str:
-    """What the screen makes of one message: its kind, or the reason why it is not kept."""
+    """The screen's verdict on one message: its kind, or the reason why it is not kept."""
     text = pa.array([message.encode()], pa.large_binary())
     if not rules.may_hold_seam(text)[0].as_py():
         return "short_or_single_line"
@@ -32,7 +32,7 @@ def confusion(messages: Iterable[tuple[str, str]]) -> pd.DataFrame:
         messages: Pairs of a shape and a message, as from `synthetic.labelled`.
 
     Returns:
-        Counts: a row a shape, by the kind that it should get; a column a kind or reason.
+        Counts: one row per shape, by the kind that it should get; one column per kind or reason.
     """
     rows = pd.DataFrame(
         [(shape, verdict(text)) for shape, text in messages], columns=["shape", "verdict"]
@@ -44,13 +44,13 @@ def confusion(messages: Iterable[tuple[str, str]]) -> pd.DataFrame:
 
 
 def precision_recall(table: pd.DataFrame) -> pd.DataFrame:
-    """Precision and recall of the screen over all shapes, each shape counting alike.
+    """Precision and recall of the screen over all shapes, each with the same weight.
 
     Args:
         table: A confusion table over the same number of messages of every shape.
 
     Returns:
-        A row a measure: successes, trials, value and its 95% Wilson interval.
+        One row per measure: successes, trials, value and its 95% Wilson interval.
     """
     kept = table[list(rules.KINDS)].sum(axis=1)
     wanted = table[table.index.get_level_values("wanted") != "none"]
@@ -61,14 +61,14 @@ def precision_recall(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def on_benchmark(cases: Iterable[Case]) -> pd.DataFrame:
-    """Ask the screen about messages that were not made for it: the benchmark's own.
+    """Try the screen on messages that were not made for it: those of the benchmark.
 
     Args:
         cases: A benchmark. Clusters whose artifact is too short for the screen are left out.
 
     Returns:
-        A row a source. Columns: `messages`, and how many of them are kept with the artifact
-        standing alone, below its task (`clean`), above a comment (`newline`), above a request.
+        One row per source. Columns: `messages`, and how many of them are kept with the artifact
+        alone, below its task (`clean`), above a comment (`newline`), above a request.
     """
     rows = []
     for case in cases:

@@ -1,4 +1,4 @@
-"""The audit's figures: what becomes of the messages, and why kappa falls where AC1 does not."""
+"""The audit's figures: what happens to the messages, and why kappa falls where AC1 does not."""
 
 from collections.abc import Mapping
 
@@ -6,14 +6,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from seam_lib.analysis import stats
+from seam_lib.analysis.agreement import Crossed, table_at
 from seam_lib.core.look import style
 from seam_lib.core.palette import BLUE, GREY, VERMILION
 from seam_lib.wild import rules
-from seam_lib.wild.audit import Crossed, table_at
 
 
 def figure_funnel(counts: Mapping[str, int]) -> Figure:
-    """What becomes of the English first turns, as bars in the screen's order.
+    """What happens to the English first turns, as bars in the screen's order.
 
     Args:
         counts: Messages by step, over all corpora.

@@ -1,8 +1,8 @@
 """The judge: a model says which candidates hold the shape (Appendix A).
 
-A candidate becomes a case of its own small benchmark in `runs/wild`, and the judge is a run over
-it, so that traces, retries, budget and resuming are those of every other run. Traces quote the
-messages and stay in `runs/`; what is tracked is a verdict a hash.
+The judge is a run whose prompts are the candidates, so that traces, retries, budget and resuming
+are those of every other run. Its traces quote the messages and stay in `runs/`; what is tracked is
+a verdict a hash.
 """
 
 import random
@@ -15,13 +15,15 @@ from typing import Annotated, Literal, NamedTuple, TypeVar, get_args
 import msgspec
 
 from seam_lib.core import files
+from seam_lib.core.answers import usable
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import RunParams, WildParams
-from seam_lib.core.rows import Candidate, Case, Judgement, Output
+from seam_lib.core.rows import Candidate, Judgement
 from seam_lib.core.run import Run
 from seam_lib.infer.plan import state
+from seam_lib.infer.prompts import Prompt
 from seam_lib.infer.runner import Watch, infer
-from seam_lib.infer.traces import by_case, messages, read_traces
+from seam_lib.infer.traces import by_prompt, outputs, read_traces
 from seam_lib.wild.corpus import find_corpus, read_messages, shards
 
 T = TypeVar("T")
@@ -31,6 +33,9 @@ Genre = Literal["code", "email", "document", "qa", "creative", "academic", "data
 BUDGET = 12_000
 HEAD_SHARE = 0.6
 ELISION = "\n\n[... the middle is left out ...]\n\n"
+
+#: About how long a judgement is.
+ANSWER_CHARS = 120
 
 FENCE = "=" * 20
 PROMPT = f"""\
@@ -67,21 +72,35 @@ class Ruling(msgspec.Struct, frozen=True):
     reason: str
 
 
+class JudgeRun(Run, frozen=True):
+    """The judge as a run, whose settings lie elsewhere than other runs'."""
+
+    @property
+    def home(self) -> str:
+        """Where its settings are changed, in words."""
+        return "wild.judge of params.yaml"
+
+    @property
+    def command(self) -> str:
+        """What asks it on, in words."""
+        return "seam wild judge"
+
+
 class Docket(NamedTuple):
     """What is to be judged, by whom, and what is judged already.
 
     Attributes:
         path: The file of judgements.
-        run: The judge, as a run over the open cases.
-        candidates: All that are to be judged, by case, in the order of the file.
-        open: The cases without a judgement.
-        known: The judgements, by case.
+        run: The judge.
+        candidates: All that are to be judged, by id, in the order of the file.
+        open: The prompts of those without a judgement.
+        known: The judgements, by id.
     """
 
     path: Path
     run: Run
     candidates: dict[str, Candidate]
-    open: list[Case]
+    open: list[Prompt]
     known: dict[str, Judgement]
 
 
@@ -109,27 +128,26 @@ def prepare(root: Path, wild: WildParams) -> Docket:
         SeamError: The screen has not run, or the corpus is not the one it ran on.
     """
     path = wild.folder(root) / "judgements.jsonl"
-    run = Run(
+    run = JudgeRun(
         name=wild.judge.model.replace("/", "--"),
-        settings=msgspec.structs.replace(wild.judge, benchmark="candidates"),
+        settings=wild.judge,
         root=root / "runs" / "wild" / "judge" / wild.name,
     )
     every = files.read_rows(wild.folder(root) / "candidates.jsonl", Candidate)
     candidates = {row.id: row for row in draw(every, wild.judged, wild.seed)}
     texts = read_again(root, wild, candidates.values())
-    cases = {name: make_case(name, candidates[name], texts[name]) for name in candidates}
+    prompts = {name: make_prompt(name, texts[name]) for name in candidates}
     known = {}
     for row in files.read_rows(path, Judgement) if path.exists() else ():
-        case = cases.get(row.id)
-        if case and row.asked == asked(case, wild.judge):
-            known[case.id] = row
-    left = [case for name, case in cases.items() if name not in known]
-    files.write_rows(run.benchmark / "candidates.jsonl", left)
+        prompt = prompts.get(row.id)
+        if prompt and row.asked == asked(prompt, wild.judge):
+            known[row.id] = row
+    left = [prompt for name, prompt in prompts.items() if name not in known]
     return Docket(path, run, candidates, left, known)
 
 
 def judge(docket: Docket, *, watch: Watch | None = None) -> Counts:
-    """Ask for the judgements that are lacking and write all of them.
+    """Ask for the missing judgements and write all of them.
 
     Args:
         docket: From `prepare`.
@@ -141,7 +159,7 @@ def judge(docket: Docket, *, watch: Watch | None = None) -> Counts:
     Raises:
         SeamError: As `seam_lib.infer.infer`.
     """
-    stopped = infer(docket.run, watch=watch) if docket.open else None
+    stopped = infer(docket.run, docket.open, watch=watch) if docket.open else None
     rows = docket.known | {row.id: row for row in _answered(docket)}
     ordered = [rows[name] for name in docket.candidates if name in rows]
     files.write_rows(docket.path, ordered)
@@ -218,38 +236,16 @@ def elide(message: str) -> str:
     return message[:head] + ELISION + message[head - BUDGET :]
 
 
-def make_case(name: str, candidate: Candidate, text: str) -> Case:
-    """A candidate as a case: the prompt around its message."""
-    return Case(
-        id=name,
-        composition_event_id=name,
-        source=candidate.corpus,
-        license="",
-        url=None,
-        genre=candidate.kind,
-        release_partition="",
-        source_item_id=candidate.hash,
-        artifact="",
-        reference=None,
-        operation="judge",
-        source_instruction=None,
-        seed=0,
-        condition="judge",
-        task_instruction=PROMPT,
-        afterthought=None,
-        afterthought_role=None,
-        forbidden_proposition="",
-        witness_tokens=None,
-        seam_provenance="natural",
-        message=f"{PROMPT}{elide(text)}\n{FENCE}\n",
-        segments=[],
-    )
+def make_prompt(name: str, text: str) -> Prompt:
+    """What the judge is asked about a candidate: its message, with the question around it."""
+    content = f"{PROMPT}{elide(text)}\n{FENCE}\n"
+    return Prompt(name, [{"role": "user", "content": content}], ANSWER_CHARS)
 
 
-def asked(case: Case, settings: RunParams) -> str:
+def asked(prompt: Prompt, settings: RunParams) -> str:
     """The digest of a question: the prompt, the model, and how it decodes."""
     decoding = settings.temperature, settings.max_tokens, settings.extra_body
-    question = msgspec.json.encode([messages(case), settings.model, *decoding], order="sorted")
+    question = msgspec.json.encode([prompt.messages, settings.model, *decoding], order="sorted")
     return sha256(question).hexdigest()
 
 
@@ -262,21 +258,22 @@ def parse(answer: str) -> Ruling | None:
 
 
 def _answered(docket: Docket) -> Iterator[Judgement]:
-    """The judgements of the open cases that the judge has answered, whatever it said."""
-    run = docket.run
-    attempts = by_case(docket.open, read_traces(run.traces))
-    outputs = (
-        {row.case_id: row for row in files.read_rows(run.outputs, Output)} if docket.open else {}
-    )
-    for case in docket.open:
-        if state(attempts[case.id], run.settings) == "missing":
+    """The judgements of the open candidates that the judge has answered, whatever it said."""
+    run, traces = docket.run, read_traces(docket.run.traces)
+    attempts = by_prompt(docket.open, traces)
+    rulings = {
+        row.case_id: parse(row.response or "") if usable(row) else None
+        for row in outputs(docket.open, traces)
+    }
+    for prompt in docket.open:
+        if state(attempts[prompt.id], run.settings) == "missing":
             continue
-        verdict = parse(outputs[case.id].response or "")
+        ruling = rulings[prompt.id]
         yield Judgement(
-            **msgspec.structs.asdict(docket.candidates[case.id]),
+            **msgspec.structs.asdict(docket.candidates[prompt.id]),
             judge=run.settings.model,
-            asked=asked(case, run.settings),
-            genuine=verdict.genuine if verdict else None,
-            confidence=verdict.confidence if verdict else None,
-            genre=verdict.genre if verdict else None,
+            asked=asked(prompt, run.settings),
+            genuine=ruling.genuine if ruling else None,
+            confidence=ruling.confidence if ruling else None,
+            genre=ruling.genre if ruling else None,
         )

@@ -1,4 +1,4 @@
-"""Reuse of finished shards: a file counts only if it was made from the very same things."""
+"""Reuse of finished shards: a file counts only if it was made from exactly the same inputs."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -28,7 +28,7 @@ def stamp(*things: object) -> bytes:
 
 
 def is_current(path: Path, made_from: bytes) -> bool:
-    """Whether `path` is a whole parquet file that carries this stamp."""
+    """Whether `path` is a complete parquet file with this stamp."""
     try:
         metadata = pq.read_schema(path).metadata or {}
     except (OSError, pa.ArrowInvalid):
@@ -37,7 +37,7 @@ def is_current(path: Path, made_from: bytes) -> bool:
 
 
 def write_stamped(path: Path, table: pa.Table, made_from: bytes) -> None:
-    """Write a table as a parquet file with its stamp; the file appears when it is whole."""
+    """Write a table as a parquet file with its stamp; the file appears only when it is complete."""
     metadata = {**(table.schema.metadata or {}), _KEY: made_from}
     sink = pa.BufferOutputStream()
     pq.write_table(table.replace_schema_metadata(metadata), sink, row_group_size=5_000)

@@ -1,9 +1,9 @@
 """The screen's rules: does a message look like a paste with the user's own words below it?
 
-Two shapes are looked for (paper, Appendix A): `paste_with_tail`, a long artifact-like region with
-short natural language below, and `fence_trailing`, a fenced block with more text below. The rules
-favour recall; whether a shape is genuine is for the judge to say, and then for people. The paper's
-release does not contain its screen: every threshold here is ours, and stands with its reason.
+There are two shapes (paper, Appendix A): `paste_with_tail`, a long artifact-like region with short
+natural language below, and `fence_trailing`, a fenced block with more text below. The rules favour
+recall; the judge, and then people, decide whether a shape is genuine. The paper's release does not
+contain its screen: every threshold here is ours, with its reason beside it.
 """
 
 import re
@@ -12,24 +12,24 @@ from typing import Literal, NamedTuple, get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 
-#: A shorter region is a sentence or two: nothing tells a paste from typing. (The shortest message
-#: of the paper's public sample has 292 characters.)
+#: A shorter region is a sentence or two, which may have been typed. (The shortest message of the
+#: paper's public sample has 292 characters.)
 MIN_REGION = 200
-#: A fenced block says itself that it is one: a line of code is enough.
+#: A fenced block is marked as such, so one line of code is enough.
 MIN_FENCE = 30
-#: The user's own words below a paste are a few sentences; a longer ending is the paste going on.
+#: The user's own words below a paste are a few sentences; a longer ending belongs to the paste.
 MAX_TAIL = 500
 #: A word can be a request ("Thoughts?"), one or two characters cannot.
 MIN_TAIL = 3
-#: So much of a region's beginning and of its end is read: 5 MB cost no more than 5 kB.
+#: How much of a region's beginning and of its end is read, so that 5 MB cost no more than 5 kB.
 WINDOW = 1_000
 #: Share of symbols and digits: of our benchmark's artifacts, 47 of 48 of prose stay below it, and
 #: 30 of 32 of code above it.
 STRUCTURED_SHARE = 0.06
 #: A sentence that names an identifier or two is still a sentence.
 MAX_TAIL_SYMBOLS = 0.15
-#: Share of words that lay down what is wanted: none of our benchmark's 96 artifacts reaches it, and
-#: all of our made-up specifications exceed it.
+#: Share of words that say what is wanted: none of our benchmark's artifacts reaches it, and all of
+#: our made-up specifications exceed it.
 SPECIFICATION_SHARE = 0.06
 
 Kind = Literal["paste_with_tail", "fence_trailing"]
@@ -37,8 +37,8 @@ Reason = Literal[
     "short_or_single_line",  # no room for a paste with something typed below
     "scaffold",  # a known template, an agent's loop, a benchmark harness
     "short_region",  # words below something, but too little above them
-    "no_tail",  # what stands last is not short natural language
-    "own_ending",  # it is, but it is how the artifact ends
+    "no_tail",  # the message does not end in short natural language
+    "own_ending",  # short natural language, but the artifact's own ending
     "typed_specification",  # the region is the user's own list of wishes
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -90,7 +90,7 @@ _OWN_START = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-#: What letters say before their close, and the words that end it: then comes the writer's name.
+#: What letters say before their close, and the words that end the close, before the writer's name.
 _COURTESIES = (
     "let me know if",
     "look forward to",
@@ -101,7 +101,7 @@ _COURTESIES = (
 )
 _CLOSES = _words("cheers faithfully love regards respectfully sincerely thanks truly wishes yours")
 
-#: English sentences can hardly do without these; code, tables and headings can.
+#: Most English sentences have one of these; code, tables and headings often have none.
 _COMMON = _words(
     """a an and are as be but can do does for from have how i in is it me my not of on or so that
     the this to was what when why with you your"""
@@ -131,7 +131,7 @@ _ORDERS = _words(
     sort suggest tell turn update use write"""
 )
 _BEFORE_ORDERS = _words("also just now ok okay so then")
-#: Words in which people lay down what they want.
+#: Words with which people say what they want.
 _WISHES = _words(
     """always avoid cannot create don't ensure generate include make must need needs never only
     please provide should use want write"""
@@ -145,17 +145,17 @@ _SYMBOLS = bytes(
 
 
 def may_hold_seam(texts: pa.Array) -> pa.Array:
-    """A necessary condition, cheap enough for every message of a corpus.
+    """A first test that is cheap enough for every message of a corpus.
 
     Args:
         texts: Messages, as bytes.
 
     Returns:
-        False where `find_seam` finds none for certain: no fence, and either too short or without a
-        line break near the end.
+        False where `find_seam` cannot find one: no fence, and either too short or without a line
+        break near the end.
     """
     long_enough = pc.greater_equal(pc.binary_length(texts), MIN_REGION + MIN_TAIL)
-    # At most 4 bytes a character; more than 50 trailing spaces could hide the line break.
+    # At most 4 bytes per character; more than 50 trailing spaces could hide the line break.
     ends = pc.binary_slice(texts, -4 * MAX_TAIL - 60, None)
     broken = pc.match_substring_regex(ends, r"\n\s*\S|\s{50}$")
     fenced = pc.match_substring_regex(texts, "```")  # ten times as fast as match_substring
@@ -176,7 +176,7 @@ def find_seam(message: str) -> Seam | Reason:
     Returns:
         The seam, or why there is none: if several cuts were tried, the first one's reason.
     """
-    # Searching for one character first: most messages have neither, and that is ten times faster.
+    # Search for one character first: most messages have neither, and that is ten times faster.
     text = message.replace("\r\n", "\n") if "\r" in message else message
     text = text.strip(_SPACE)
     fences = text.count("```") if "`" in text else 0
@@ -194,7 +194,7 @@ def find_seam(message: str) -> Seam | Reason:
 
 
 def turns_to_assistant(tail: str) -> bool:
-    """Whether a tail asks: a question, a phrase of asking, or a sentence that begins an order."""
+    """Whether a tail asks for something: a question, a request, or a sentence that is an order."""
     if "?" in tail:
         return True
     for line in tail.lower().replace("’", "'").split("\n"):
@@ -267,6 +267,7 @@ def _symbol_share(text: str) -> float:
 
 
 def _wish_share(text: str) -> float:
-    """The share of words that lay something down."""
+    """The share of words that say what is wanted."""
     words = text.lower().split()
-    return sum(map(_WISHES.__contains__, words)) / max(len(words), 1)
+    wishes = sum(word in _WISHES for word in words)
+    return wishes / max(len(words), 1)

@@ -1,8 +1,8 @@
 """The screen: every shard of every corpus through the rules, then near-duplicates out.
 
-A shard's result is one file in `runs/wild/screen`, written when it is whole and reused while shard,
-columns and rules are the same: a killed screen goes on at the shard where it stopped. Shards are
-independent, so the number of workers and the engine change the time and nothing else.
+A shard's result is one file in `runs/wild/screen`, written when it is complete and reused while
+shard, columns and rules stay the same: a killed screen continues at the shard where it stopped.
+Shards are independent, so workers and engine change how long it takes and nothing else.
 """
 
 import os
@@ -73,7 +73,7 @@ class Job:
         corpus: The corpus's name.
         shard: The shard's name in it.
         path: The shard.
-        columns: Where its rows keep their parts.
+        columns: The names of its columns.
         result: The file for what is found.
     """
 
@@ -95,7 +95,7 @@ def screen(root: Path, wild: WildParams) -> list[str]:
         The shards that cannot be read and are left out, as corpus/shard.
 
     Raises:
-        SeamError: A corpus is unknown, cannot be had, lacks a column, or has no readable shard.
+        SeamError: A corpus is unknown, not available, lacks a column, or has no readable shard.
     """
     jobs = [job for name in wild.corpora for job in jobs_of(root, wild, name)]
     done = shown(run(jobs, wild.engine, wild.workers), "screen", len(jobs))
@@ -128,27 +128,26 @@ def run(jobs: Sequence[Job], engine: Engine, workers: int) -> Iterator[Job]:
         Each job when its result is written, in the order in which they were given.
 
     Raises:
-        SeamError: Ray is to be used and is not installed, a shard lacks a column, or a worker was
-            killed.
+        SeamError: Ray is wanted but not installed, a shard lacks a column, or a worker was killed.
     """
     if engine == "ray":
         yield from _run_on_ray(jobs, workers)
     elif workers == 1:
         yield from map(screen_shard, jobs)
     else:
-        # Arrow keeps threads, which a forked child would lose: start clean interpreters.
+        # Arrow keeps threads, which a forked child would lose, so start clean interpreters.
         try:
             with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker) as pool:
                 yield from pool.map(screen_shard, jobs)
         except BrokenProcessPool:
             raise SeamError(
-                "a worker of the screen was killed, most likely for lack of memory. Lower "
+                "a worker of the screen was killed, most likely because memory ran out. Lower "
                 "wild.workers in params.yaml and start again: finished shards are kept."
             ) from None
 
 
 def _start_worker() -> None:
-    """Leave Ctrl-C to the screen, and end when it is killed: a worker waits for work forever."""
+    """Leave Ctrl-C to the main process, and end when that is killed instead of waiting forever."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def wait() -> None:
@@ -164,7 +163,7 @@ def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
         import ray
     except ImportError:
         raise SeamError(
-            "wild.engine is ray, but Ray is not there: pip install -e '.[cluster]'"
+            "wild.engine is ray, but Ray is not installed: pip install -e '.[cluster]'"
         ) from None
 
     def screen_row(row: dict[str, Any]) -> dict[str, Any]:
@@ -189,7 +188,7 @@ def _run_on_ray(jobs: Sequence[Job], workers: int) -> Iterator[Job]:
 def screen_shard(job: Job) -> Job:
     """Screen one shard and write its result, unless an earlier run has written the same one.
 
-    A shard that cannot be read is tried again by the next run: it may have been the disk.
+    A shard that cannot be read is tried again by the next run, since the disk may be at fault.
     """
     state = job.path.stat()
     code = corpora, rules, dedupe, sys.modules[__name__]
@@ -203,8 +202,9 @@ def screen_shard(job: Job) -> Job:
             found += screen_turns(turns, counts)
     except corpora.UnreadableShardError:
         counts, found, made_from = Counter(shard=1, unreadable_shard=1), [], b""
-    columns = zip(*found, strict=True) if found else [()] * len(_RESULT)
-    arrays = [pa.array(values, field.type) for values, field in zip(columns, _RESULT, strict=True)]
+    arrays = []
+    for place, field in enumerate(_RESULT):
+        arrays.append(pa.array([row[place] for row in found], field.type))
     metadata = {b"counts": msgspec.json.encode(counts)}
     write_stamped(job.result, pa.table(arrays, _RESULT.with_metadata(metadata)), made_from)
     return job
@@ -215,10 +215,10 @@ def screen_turns(turns: corpora.Turns, counts: Counter[str]) -> list[tuple[objec
 
     Args:
         turns: The batch.
-        counts: Where its messages are counted, by what became of them.
+        counts: Where its messages are counted, by what happened to them.
 
     Returns:
-        Rows of the result, one a message that was kept.
+        Rows of the result, one per message that was kept.
     """
     counts.update(turns.skipped)
     counts["row"] += len(turns.rows) + turns.skipped.total()
@@ -246,7 +246,7 @@ def screen_turns(turns: corpora.Turns, counts: Counter[str]) -> list[tuple[objec
 
 
 def _possible(texts: pa.Array, counts: Counter[str]) -> npt.NDArray[np.int64]:
-    """Where a seam is possible; the others are counted."""
+    """The places of the messages in which a seam is possible; the others are counted."""
     places = np.flatnonzero(rules.may_hold_seam(texts))
     scaffolds = np.asarray(rules.is_scaffold(texts.take(places)))
     counts["short_or_single_line"] += len(texts) - len(places)
@@ -261,7 +261,7 @@ def collect(
     """Put the shards' results together and drop near-duplicates, within and across corpora.
 
     Args:
-        done: Finished jobs, in order; each is read as soon as it is there.
+        done: Finished jobs, in order; each result is read at once.
 
     Returns:
         The unique candidates, each corpus's count of every step, and the shards left out.
@@ -287,12 +287,12 @@ def collect(
         if count["unreadable_shard"] == count["shard"]:
             raise SeamError(
                 f"{name}: none of its {count['shard']} shards can be read. Fetch the corpus again, "
-                "or mend its `folder` under wild.known in params.yaml."
+                "or correct its `folder` under wild.known in params.yaml."
             )
         if count["other_language"] and not count["english_first_turn"]:
             raise SeamError(
-                f"{name}: none of its {count['row']} rows is in English. Mend its `language` and "
-                "`english`, the word that stands there, under wild.known in params.yaml."
+                f"{name}: none of its {count['row']} rows is in English. Under wild.known in "
+                "params.yaml, correct its `language` (the column) and `english` (the value there)."
             )
     return candidates, counts, unreadable
 

@@ -1,8 +1,8 @@
-"""A chat corpus of our own with the truth beside every message: for tests, speed, a fresh clone.
+"""A made-up chat corpus whose truth is known: for tests, benchmarks and a fresh clone.
 
-Each message is made by a *shape*: the shapes that the screen looks for, and those that are known to
-fool it. No text is taken from a log. What the screen scores here says how it treats these shapes,
-not how well it would do on WildChat.
+Each message has a *shape*: one that the screen looks for, or one that is known to fool it. No text
+is taken from a log. The screen's score here says how it treats these shapes, not how well it would
+do on WildChat.
 """
 
 import sys
@@ -21,12 +21,12 @@ import yaml
 from seam_lib.core.params import SyntheticParams
 from seam_lib.wild.resume import is_current, stamp, write_stamped
 
-#: Share of the pasted messages that are one of `TEMPLATES` a shape with `CHANGES` words changed:
-#: about half of the paper's raw flags were near-duplicates.
+#: Share of the pasted messages that copy one of their shape's `TEMPLATES` with `CHANGES` words
+#: changed: about half of the paper's raw flags were near-duplicates.
 SPAM_SHARE = 0.5
 TEMPLATES = 25
 CHANGES = 3
-#: Mean length of an assistant's reply in characters: the reader has to carry them past the screen.
+#: Mean length of an assistant's reply in characters: the reader has to skip them.
 REPLY = 1_700
 
 SCHEMA = pa.schema(
@@ -69,7 +69,7 @@ def phrases() -> dict[str, list[str]]:
 
 
 def pick(bank: str, rng: Random) -> str:
-    """One phrase of a bank."""
+    """One phrase from a bank."""
     choices = phrases()[bank]
     return choices[int(rng.random() * len(choices))]
 
@@ -90,7 +90,7 @@ def size(rng: Random) -> int:
 
 
 def coined(rng: Random) -> str:
-    """A made-up name. Names keep the corpus from compressing better than real text does."""
+    """A made-up name. Without names the corpus would compress better than real text does."""
     return "".join(pick("syllable", rng) for _ in range(rng.randint(2, 4))).capitalize()
 
 
@@ -380,7 +380,7 @@ def conversations(rows: int, seed: str) -> Iterator[dict[str, Any]]:
 
 
 def labelled(per_shape: int, seed: str) -> Iterator[tuple[str, str]]:
-    """The same number of fresh messages of every shape: the set that measures precision.
+    """The same number of new messages of every shape: the set on which precision is measured.
 
     Yields:
         The shape, and a message.
@@ -392,10 +392,10 @@ def labelled(per_shape: int, seed: str) -> Iterator[tuple[str, str]]:
 
 
 def make_corpus(folder: Path, corpus: SyntheticParams) -> list[Path]:
-    """The corpus as parquet shards; those that are not there from an earlier run are made.
+    """The corpus as parquet shards; any that are missing are made.
 
     Args:
-        folder: Where they lie.
+        folder: Where they are.
         corpus: Its shards, their rows, and the seed.
 
     Returns:

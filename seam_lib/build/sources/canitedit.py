@@ -4,25 +4,25 @@ from typing import Any
 
 import msgspec
 
-from seam_lib.build.sources.item import Item, Source
+from seam_lib.build.sources.item import Item, Source, misfit
 
 
-class Row(msgspec.Struct):
-    """The columns that are read."""
+class Row(msgspec.Struct, kw_only=True):
+    """The columns that are read; an item needs only those without a default."""
 
-    id: int
+    id: int | str
     before: str
-    after: str
+    after: str | None = None
     instruction_lazy: str
-    instruction_descriptive: str
-    tests: str
-    taxonomy: dict[str, Any]
+    instruction_descriptive: str | None = None
+    tests: str | None = None
+    taxonomy: Any = None
 
 
-def item(row: Row) -> Item | None:
-    """A program of 80 to 6,000 characters, with the terse one of its two instructions."""
-    if not 80 <= len(row.before) <= 6000:
-        return None
+def item(row: Row) -> Item | str:
+    """A program, with the terser of its two instructions."""
+    if reason := misfit(row.before, 80, 6000):
+        return reason
     return Item(
         source="canitedit",
         id=str(row.id),
@@ -32,7 +32,6 @@ def item(row: Row) -> Item | None:
         instruction=row.instruction_lazy,
         license="MIT",
         genre="code",
-        partition="permissive",
         extra={
             "alternate_instruction": row.instruction_descriptive,
             "utility_tests": row.tests,

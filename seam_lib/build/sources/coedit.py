@@ -4,35 +4,35 @@ import re
 
 import msgspec
 
-from seam_lib.build.sources.item import Item, Source
+from seam_lib.build.sources.item import Item, Source, misfit
 
-#: A task in front of the text, such as "Fix grammar: "; our messages bring their own task.
-PREFIX = re.compile(r"^[^:]{3,100}:\s+")
+#: A task in front of the text, such as "Fix grammar: "; our messages bring their own task. White
+#: space behind the colon may be absent, so a text with an early colon of its own is cut as well.
+PREFIX = re.compile(r"^[^:]{3,100}:\s*")
 
 
-class Row(msgspec.Struct):
-    """The columns that are read."""
+class Row(msgspec.Struct, kw_only=True):
+    """The columns that are read; an item needs only those without a default."""
 
-    id: str = msgspec.field(name="_id")
-    task: str
+    id: int | str = msgspec.field(name="_id")
+    task: str | None = None
     src: str
-    tgt: str
+    tgt: str | None = None
 
 
-def item(row: Row) -> Item | None:
-    """The text of 80 to 4,000 characters behind the task."""
+def item(row: Row) -> Item | str:
+    """The text after the task."""
     artifact = PREFIX.sub("", row.src)
-    if not 80 <= len(artifact) <= 4000:
-        return None
+    if reason := misfit(artifact, 80, 4000):
+        return reason
     return Item(
         source="coedit",
-        id=row.id,
+        id=str(row.id),
         artifact=artifact,
         reference=row.tgt,
-        operation=row.task,
+        operation=row.task or "edit",
         license="Apache-2.0",
         genre="prose",
-        partition="permissive",
     )
 
 

@@ -6,30 +6,37 @@ that a file comes from takes precedence, so each item keeps its own.
 
 import msgspec
 
-from seam_lib.build.sources.item import Item, Source
+from seam_lib.build.sources.item import Item, Source, misfit
 
 #: The data file; the repository's loading script is refused by current releases of `datasets`.
 FILE = "hf://datasets/bigcode/commitpackft@{revision}/data/python/data.jsonl"
 
 
-class Row(msgspec.Struct):
-    """The columns that are read."""
+#: The licence of an item whose row names none.
+UNSTATED = "MIT dataset; the repository's licence is not stated"
+
+
+class Row(msgspec.Struct, kw_only=True):
+    """The columns that are read; an item needs only those without a default."""
 
     commit: str
     old_file: str
     old_contents: str
-    new_contents: str
-    subject: str
-    license: str
-    repos: str
+    new_contents: str | None = None
+    subject: str | None = None
+    license: str | None = None
+    repos: str | None = None
 
 
-def item(row: Row) -> Item | None:
-    """A changed file of 120 to 6,000 characters whose subject says something in one line."""
-    instruction = row.subject.strip()
-    changed = row.new_contents and row.new_contents != row.old_contents
-    if not (120 <= len(row.old_contents) <= 6000 and changed and 8 <= len(instruction) <= 240):
-        return None
+def item(row: Row) -> Item | str:
+    """A file that the commit changed, if the commit's subject can serve as an instruction."""
+    if reason := misfit(row.old_contents, 120, 6000):
+        return reason
+    if not row.new_contents or row.new_contents == row.old_contents:
+        return "the file does not change"
+    instruction = (row.subject or "").strip()
+    if not 8 <= len(instruction) <= 240:
+        return "the subject does not have 8 to 240 characters"
     return Item(
         source="commitpackft",
         id=f"{row.commit}:{row.old_file}",
@@ -37,10 +44,9 @@ def item(row: Row) -> Item | None:
         reference=row.new_contents,
         operation="instructed_code_edit",
         instruction=instruction,
-        license=row.license,
+        license=row.license or UNSTATED,
         genre="code",
-        partition="permissive_review",
-        extra={"repository": row.repos.partition(",")[0]},
+        extra={"repository": row.repos.partition(",")[0]} if row.repos else {},
     )
 
 
@@ -56,6 +62,8 @@ SOURCE = Source(
     },
     url=lambda item: (
         f"https://github.com/{item.extra['repository']}/commit/{item.id.partition(':')[0]}"
+        if item.extra
+        else None
     ),
     rows=lambda items: 12 * items,
 )

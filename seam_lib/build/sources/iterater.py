@@ -2,33 +2,40 @@
 
 import msgspec
 
-from seam_lib.build.sources.item import Item, Source
+from seam_lib.build.sources.item import Item, Source, misfit
 
 
 class Row(msgspec.Struct):
-    """The columns that are read."""
+    """The columns that are read; an item needs only those without a default.
 
-    doc_id: str
+    Numbers of pages and of preprints stand mixed in the ids, so clients may read them as numbers.
+    """
+
+    doc_id: int | float | str
     before_revision: str
-    after_revision: str
-    revision_depth: str | int | None = None
+    after_revision: str | None = None
+    revision_depth: int | float | str | None = None
 
 
-def item(row: Row) -> Item | None:
-    """A document of 80 to 6,000 characters; each depth of its revision is an item of its own."""
-    if not 80 <= len(row.before_revision) <= 6000:
-        return None
-    depth = "" if row.revision_depth is None else f":revision-{row.revision_depth}"
+def item(row: Row) -> Item | str:
+    """A document; each depth of its revision is a separate item."""
+    if reason := misfit(row.before_revision, 80, 6000):
+        return reason
+    depth = "" if row.revision_depth is None else f":revision-{plain(row.revision_depth)}"
     return Item(
         source="iterater",
-        id=row.doc_id + depth,
+        id=f"{plain(row.doc_id)}{depth}",
         artifact=row.before_revision,
         reference=row.after_revision,
         operation="document_revision",
         license="Apache-2.0",
         genre="prose_long",
-        partition="permissive",
     )
+
+
+def plain(number: float | str) -> str:
+    """A number as its digits, without the decimal point that a client gave a whole one."""
+    return str(int(number)) if isinstance(number, float) and number.is_integer() else str(number)
 
 
 SOURCE = Source(

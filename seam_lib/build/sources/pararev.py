@@ -2,7 +2,7 @@
 
 import msgspec
 
-from seam_lib.build.sources.item import Item, Source
+from seam_lib.build.sources.item import Item, Source, misfit
 
 
 class Annotator(msgspec.Struct):
@@ -12,30 +12,35 @@ class Annotator(msgspec.Struct):
 
 
 class Row(msgspec.Struct):
-    """The columns that are read."""
+    """The columns that are read; an item needs only those without a default."""
 
-    id_paragraph: str
+    id_paragraph: int | str
     parag_1: str
-    parag_2: str | None
-    annot_1: Annotator | None
-    annot_2: Annotator | None
+    parag_2: str | None = None
+    annot_1: Annotator | None = None
+    annot_2: Annotator | None = None
 
 
-def item(row: Row) -> Item | None:
-    """A paragraph of 120 to 6,000 characters that has a revision; the first instruction given."""
-    if not (120 <= len(row.parag_1) <= 6000 and row.parag_2):
-        return None
+def item(row: Row) -> Item | str:
+    """A paragraph that has a revision, with the first instruction given.
+
+    An instruction is stripped; one that is then empty is none.
+    """
+    if reason := misfit(row.parag_1, 120, 6000):
+        return reason
+    if not row.parag_2:
+        return "there is no revision"
     annotations = (row.annot_1 or Annotator(), row.annot_2 or Annotator())
+    instructions = ((note.instruction or "").strip() for note in annotations)
     return Item(
         source="pararev",
-        id=row.id_paragraph,
+        id=str(row.id_paragraph),
         artifact=row.parag_1,
         reference=row.parag_2,
         operation="paragraph_revision",
-        instruction=next((note.instruction for note in annotations if note.instruction), None),
+        instruction=next(filter(None, instructions), None),
         license="CC-BY-NC-SA-4.0",
         genre="scientific_prose",
-        partition="noncommercial_sharealike",
     )
 
 

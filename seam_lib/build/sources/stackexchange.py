@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from seam_lib.build.sources.item import Item, Source
+from seam_lib.build.sources.item import Item, Source, misfit
 
-CODE_BLOCK = re.compile(r"<pre[^>]*><code[^>]*>(.*?)</code></pre>", re.DOTALL)
+#: Only this very opening; `<pre class="lang-py"><code>` is to the release like any other tag.
+CODE_BLOCK = re.compile(r"<pre><code>(.*?)</code></pre>", re.DOTALL)
 TAG = re.compile(r"<[^>]+>")
 #: From when on which version of CC-BY-SA covers a post, newest first.
 #: Source: https://stackoverflow.com/help/licensing
@@ -19,21 +20,21 @@ VERSIONS = (
 )
 
 
-class Row(msgspec.Struct):
+class Row(msgspec.Struct, kw_only=True):
     """The fields that are read; dates are seconds since 1970."""
 
-    question_id: int
-    title: str
+    question_id: int | str
+    title: str | None = None
     body: str
     creation_date: int
     last_edit_date: int | None = None
 
 
-def item(row: Row) -> Item | None:
-    """A post whose cleaned body has 120 to 6,000 characters; it has no reference."""
+def item(row: Row) -> Item | str:
+    """A post's cleaned body; a post has no reference."""
     artifact = clean_body(row.body)
-    if not 120 <= len(artifact) <= 6000:
-        return None
+    if reason := misfit(artifact, 120, 6000):
+        return reason
     return Item(
         source="stackexchange",
         id=str(row.question_id),
@@ -41,7 +42,6 @@ def item(row: Row) -> Item | None:
         operation="post_revision",
         license=license_at(row.last_edit_date or row.creation_date),
         genre="technical",
-        partition="sharealike",
         extra={"title": row.title},
     )
 
@@ -49,8 +49,8 @@ def item(row: Row) -> Item | None:
 def clean_body(body: str) -> str:
     """Turn a post's HTML into the plain text that a person would paste.
 
-    Code blocks become fenced blocks on lines of their own and every other tag one space; entities
-    are unescaped and runs of spaces and tabs become one space.
+    Plain code blocks become fenced blocks on lines of their own and every other tag one space;
+    entities are unescaped and runs of spaces and tabs become one space.
     """
     text = CODE_BLOCK.sub(r"\n```\n\1\n```\n", body)
     text = html.unescape(TAG.sub(" ", text))

@@ -39,7 +39,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer. `finish_reason` is in OpenAI's words; `usage` counts tokens; `raw` is trimmed."""
+    """One answer. `finish_reason` is the server's word; `usage` counts tokens; `raw` is trimmed."""
 
     text: str | None
     finish_reason: str | None

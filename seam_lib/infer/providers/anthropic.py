@@ -11,13 +11,6 @@ from seam_lib.core.params import RunParams
 from seam_lib.infer.providers import Reply, Request, answer, api_key, post, public_url
 
 DEFAULT_URL = "https://api.anthropic.com"
-#: Its stop reasons in OpenAI's words; others (such as "refusal") stay as they are.
-FINISH_REASONS = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-}
 
 
 class _Block(msgspec.Struct):
@@ -93,7 +86,7 @@ def read_reply(data: object) -> Reply:
     usage = message.usage
     return Reply(
         text="".join(block.text for block in message.content if block.type == "text"),
-        finish_reason=FINISH_REASONS.get(message.stop_reason or "", message.stop_reason),
+        finish_reason=message.stop_reason,
         served_model=message.model,
         usage={"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
         if usage

@@ -25,11 +25,13 @@ class _Message(msgspec.Struct):
     content: str | None = None
     reasoning_content: str | None = None  # DeepSeek, vLLM, llama.cpp
     reasoning: str | None = None  # OpenRouter
+    refusal: str | None = None  # OpenAI: why it declines, in place of the content
 
 
 class _Choice(msgspec.Struct):
     message: _Message
     finish_reason: str | None = None
+    error: Any = None  # OpenRouter: its upstream failed in the middle of the answer
 
 
 class _Usage(msgspec.Struct):
@@ -107,12 +109,21 @@ def read_reply(data: object) -> Reply:
         "id": completion.id,
         "system_fingerprint": completion.system_fingerprint,
         "provider": completion.provider,
+        "refusal": choice.message.refusal,
+        "error": choice.error,
     }
     return Reply(
         text=choice.message.content,
-        finish_reason=choice.finish_reason,
+        finish_reason=_ending(choice),
         served_model=completion.model,
         usage=counts if completion.usage else {},
         reasoning=choice.message.reasoning_content or choice.message.reasoning or "",
         raw={name: value for name, value in kept.items() if value},
     )
+
+
+def _ending(choice: _Choice) -> str | None:
+    """Why an answer ended: its own word, unless the choice says elsewhere that it is none."""
+    if choice.error:
+        return "error"
+    return "refusal" if choice.message.refusal else choice.finish_reason

@@ -1,44 +1,46 @@
-// The page's only script: it shows one of the articles below and keeps its state in the address.
-// It reads texts and never makes markup of them.
+// The page's only script: it shows one specimen at a time and keeps its state in the address.
+// What it knows of a specimen stands in the page's rows: a name, and the values it is chosen by. What
+// it shows is the article that the template wrote; it never makes markup of a text itself.
 "use strict";
+const byId = (id) => document.getElementById(id);
 const form = document.querySelector("form[role=search]");
 const fields = [...form.elements].filter((field) => field.name);
-const articles = [...document.querySelectorAll("article")];
-const texts = new Map(); // lower-case texts, filled when first searched
-const byId = (id) => document.getElementById(id);
-let fitting = articles;
+const rows = JSON.parse(byId("rows").textContent);
+const articles = byId("articles").textContent.split("</article>");
+rows.forEach((row, place) => { row.article = articles[place]; });
+let fitting = rows;
 let shown = null;
 
-function textOf(article) {
-  if (!texts.has(article)) texts.set(article, article.textContent.toLowerCase());
-  return texts.get(article);
+function made(row) {
+  const template = document.createElement("template");
+  template.innerHTML = row.article;
+  return template.content;
 }
 
-function fits(article) {
-  return fields.every((field) => {
-    const value = field.value;
-    if (field.name === "text") return textOf(article).includes(value.toLowerCase());
-    return !value || article.dataset[field.name] === value;
+function fits(row) {
+  return fields.every(({ name, value }) => {
+    if (!value) return true;
+    if (name !== "text") return row[name] === value;
+    row.text ??= made(row).textContent.toLowerCase(); // when first searched
+    return row.text.includes(value.toLowerCase());
   });
 }
 
-function show(article) {
-  if (shown) shown.classList.remove("shown");
-  shown = article || null;
-  if (shown) {
-    shown.classList.add("shown");
-    for (const box of shown.querySelectorAll(".seam-text")) {
-      const evidence = box.querySelector("mark");
-      if (evidence) box.scrollTop = evidence.offsetTop - box.offsetTop - box.clientHeight / 2;
-    }
+// The one place where the page changes with the specimen.
+function show(row) {
+  shown = row || null;
+  const reading = byId("reading");
+  reading.replaceChildren(shown ? made(shown) : "");
+  for (const box of reading.querySelectorAll(".seam-text")) {
+    const evidence = box.querySelector("mark");
+    if (evidence) box.scrollTop = evidence.offsetTop - box.offsetTop - box.clientHeight / 2;
   }
-  byId("heading").textContent = shown ? shown.querySelector("h2").textContent : "";
+  byId("heading").textContent = reading.querySelector("h2")?.textContent;
   byId("empty").hidden = shown !== null;
-  const place = fitting.indexOf(shown) + 1;
   byId("place").textContent = shown
-    ? `${place} of ${fitting.length}` +
-      (fitting.length < articles.length ? ` (${articles.length} in all)` : "")
-    : `none of ${articles.length}`;
+    ? `${fitting.indexOf(shown) + 1} of ${fitting.length}` +
+      (fitting.length < rows.length ? ` (${rows.length} in all)` : "")
+    : `none of ${rows.length}`;
   for (const id of ["previous", "next", "random"]) byId(id).disabled = fitting.length < 2;
   remember();
 }
@@ -51,7 +53,7 @@ function step(by) {
 }
 
 function random() {
-  const others = fitting.filter((article) => article !== shown);
+  const others = fitting.filter((row) => row !== shown);
   if (!others.length) return;
   show(others[Math.floor(Math.random() * others.length)]);
   scrollTo(0, 0);
@@ -64,7 +66,7 @@ function search() {
 
 // Keep the specimen in view if it still fits; else take the first that does.
 function choose() {
-  fitting = articles.filter(fits);
+  fitting = rows.filter(fits);
   show(fitting.includes(shown) ? shown : fitting[0]);
 }
 
@@ -86,8 +88,7 @@ function recall() {
     field.value = state.get(field.name) || "";
     if (field.selectedIndex === -1) field.value = ""; // no such choice
   }
-  shown?.classList.remove("shown");
-  shown = articles.find((article) => article.id === state.get("specimen")) || null;
+  shown = rows.find((row) => row.id === state.get("specimen")) || null;
   choose();
 }
 
@@ -119,6 +120,5 @@ byId("next").addEventListener("click", () => step(1));
 byId("random").addEventListener("click", random);
 byId("help").addEventListener("click", () => byId("keys").showModal());
 addEventListener("hashchange", recall);
-document.documentElement.classList.add("js");
 byId("filters").open = matchMedia("(min-width: 48rem)").matches;
 recall();
