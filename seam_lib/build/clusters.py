@@ -91,7 +91,6 @@ def own_cluster(
         instruction="Improve it.",
         license="your own",
         genre=genre,
-        partition="permissive",
     )
     said = Comment("own", comment, comment, [witness.lower() for witness in witnesses])
     return Cluster(item, task_head(genre, item.instruction), said, said)
