@@ -27,7 +27,7 @@ def witnesses_are_new(cases: Sequence[Case]) -> str | None:
 
 
 def same_up_to_the_seam(cases: Sequence[Case]) -> str | None:
-    """Clean, newline, blank and newline_R are identical up to the artifact's end."""
+    """Clean, newline, blank and artifact-native are identical up to the artifact's end."""
     clean = next((case.message for case in cases if case.condition == "clean"), "")
     for case in cases:
         bare = case.condition in ("newline", "blank", "newline_R")

@@ -8,7 +8,7 @@ from html import escape
 
 from seam_lib.core.answers import reason
 from seam_lib.core.palette import BLUE, NEUTRAL, ORANGE, VERMILION
-from seam_lib.core.rows import Case, Composed, Output
+from seam_lib.core.rows import Case, Composed, Output, condition_name
 
 #: Inline styles by role, so that a page needs nothing beside them; readable in light and dark.
 STYLES = {
@@ -76,7 +76,7 @@ def legend() -> str:
 
 def box(name: str, message: Case | Composed) -> str:
     """One message under its name, and its system instruction if it has one."""
-    parts = [f"<b>{escape(name)}</b>"]
+    parts = [f"<b>{escape(condition_name(name))}</b>"]
     if message.system_instruction:
         text = escape(message.system_instruction)
         parts.append(f'<pre style="{BOX}"><i>system:</i> {text}</pre>')

@@ -12,5 +12,12 @@ PURPLE = "#cc79a7"
 SKY = "#56b4e9"
 YELLOW = "#f0e442"
 BLACK = "#000000"
+
+#: For thin signs, and for fills below white letters: there the plain ones have too little contrast.
+DARK_VERMILION = "#b84f00"
+LIGHT_VERMILION = "#f08a3c"  # the same on a dark page
+DARK_GREEN = "#00694d"
+DARK_GREY = "#595959"
+
 GREY = "#b8b8b8"  # what stands behind: other models, other steps
 NEUTRAL = "#808080"  # readable on white and on black, thinned out by a second pair of digits

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from seam_lib.core.messages import printable
-from seam_lib.read.pages import asset, environment, policy, specimen_css
+from seam_lib.read.pages import asset, environment, policy, specimen_css, style
 from seam_lib.read.view import Pane, Piece
 
 
@@ -93,7 +93,7 @@ def page(name: str, mode: Mode, entries: Sequence[Shown]) -> str:
         mode: What is asked.
         entries: What is asked about, in order.
     """
-    css = specimen_css() + asset("annotate.css")
+    css = specimen_css() + style("annotate.css")
     js = asset("browser_store.js") + asset("annotate.js")
     packet = {
         "name": name,

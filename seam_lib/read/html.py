@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seam_lib.read.gallery import RULES
-from seam_lib.read.pages import asset, environment, policy, specimen_css
+from seam_lib.read.pages import asset, environment, policy, specimen_css, style
 from seam_lib.read.specimens import Specimen, options, specimen_of
 from seam_lib.read.view import view_of
 from seam_lib.score.scorer import Finding
@@ -53,7 +53,7 @@ def page_html(title: str, note: str, specimens: Sequence[Specimen]) -> str:
         note: What a reader must know about these runs.
         specimens: What to show, in this order.
     """
-    css, js = asset("page.css") + specimen_css(), asset("page.js")
+    css, js = style("page.css") + specimen_css(), asset("page.js")
     views = [view_of(specimen) for specimen in specimens]
     found = options(specimens)
     return str(_macros().page(GENERATOR, title, note, views, found, css, js, policy(css, js)))

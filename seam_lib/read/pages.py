@@ -13,6 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from seam_lib.core import palette
 from seam_lib.core.messages import STYLES, printable
 
 
@@ -37,6 +38,14 @@ def asset(name: str) -> Markup:
     return Markup(path.read_text(encoding="utf-8"))
 
 
+def style(name: str) -> Markup:
+    """A style sheet of ours, with the colours that it names after the palette."""
+    sheet = jinja2.Template(
+        asset(name), keep_trailing_newline=True, undefined=jinja2.StrictUndefined
+    )
+    return Markup(sheet.render(vars(palette)))
+
+
 def specimen_css() -> Markup:
     """The style of a specimen, with the colours that a message's parts have everywhere.
 
@@ -45,7 +54,7 @@ def specimen_css() -> Markup:
     styles = {"[data-mark]": STYLES["task_instruction"]}
     styles |= {f'[data-mark="{role}"]': style for role, style in STYLES.items()}
     rules = [f".seam-specimen {chosen} {{ {style} }}\n" for chosen, style in styles.items()]
-    return Markup("".join(rules)) + asset("specimens.css")
+    return Markup("".join(rules)) + style("specimens.css")
 
 
 def policy(css: str, js: str) -> str:

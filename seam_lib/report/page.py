@@ -8,10 +8,10 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from seam_lib.analysis import figures, questions
+from seam_lib.core import palette
 from seam_lib.core.cells import Table, markdown, plain_rows, write_tables
 from seam_lib.core.files import digests, write_json, write_text
 from seam_lib.core.look import save
-from seam_lib.core.palette import VERMILION
 from seam_lib.core.rows import CASUAL, CONDITIONS
 from seam_lib.core.run import load_run
 from seam_lib.report import words
@@ -74,13 +74,6 @@ def report_text(result: RunResult, tables: dict[str, Table]) -> str:
     )
 
 
-def sections(text: str) -> dict[str, str]:
-    """The parts of a report by their headings, to be shown one by one."""
-    _, *parts = re.split(r"^#{2,3} (.+)$", text, flags=re.MULTILINE)
-    titles, bodies = parts[::2], parts[1::2]
-    return {title: body.strip() for title, body in zip(titles, bodies, strict=True)}
-
-
 def body(table: Table) -> str:
     """A table's rows, without the column that names the one model."""
     return markdown(table.display.drop(columns="model"))
@@ -109,7 +102,7 @@ def page(title: str, text: str, svg: str) -> str:
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     drawing = f'<figure role="img" aria-label="Figure 2">{svg[svg.index("<svg") :]}</figure>'
     shown = FIGURE.sub(lambda _: drawing, parser.render(text))
-    return _template("report.html.j2").render(title=title, body=shown, accent=VERMILION)
+    return _template("report.html.j2").render(vars(palette), title=title, body=shown)
 
 
 def _template(name: str) -> jinja2.Template:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from seam_lib.analysis.words import direction
-from seam_lib.core.cells import lever, percent, points
+from seam_lib.core.cells import lever, percent, points, span
 from seam_lib.core.params import RunParams
 from seam_lib.core.rows import SOURCE_NAMES, condition_name, contrast_name, in_order
 from seam_lib.report.results import RunResult
@@ -49,9 +49,8 @@ def _reach(design: pd.DataFrame) -> str:
     detected = design[design["alone"] < design["discordant"]]["alone"]
     if detected.empty:
         return "No contrast has enough pairs that differ to detect a difference with 80% power."
-    low, high = percent(detected.min()), percent(detected.max())
-    span = low if low == high else f"{low} to {high}"
-    return f"The smallest difference that a contrast detects with 80% power is {span} points."
+    size = span(detected, percent)
+    return f"The smallest difference that a contrast detects with 80% power is {size} points."
 
 
 def semantic_tier(scoring: Provenance) -> str:
