@@ -84,14 +84,13 @@ def own_cluster(
         genre: `code` if the artifact is code, which is extracted and scored by other steps.
     """
     item = Item(
-        source="own",
-        id="1",
+        source="canitedit" if genre == "code" else "coedit",  # which it is like
+        id="own",
         artifact=artifact,
         operation="edit",
         instruction="Improve it.",
         license="your own",
         genre=genre,
-        partition="permissive",
     )
     said = Comment("own", comment, comment, [witness.lower() for witness in witnesses])
     return Cluster(item, task_head(genre, item.instruction), said, said)

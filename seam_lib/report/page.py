@@ -74,13 +74,6 @@ def report_text(result: RunResult, tables: dict[str, Table]) -> str:
     )
 
 
-def sections(text: str) -> dict[str, str]:
-    """The parts of a report by their headings, to be shown one by one."""
-    _, *parts = re.split(r"^#{2,3} (.+)$", text, flags=re.MULTILINE)
-    titles, bodies = parts[::2], parts[1::2]
-    return {title: body.strip() for title, body in zip(titles, bodies, strict=True)}
-
-
 def body(table: Table) -> str:
     """A table's rows, without the column that names the one model."""
     return markdown(table.display.drop(columns="model"))
