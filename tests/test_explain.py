@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from seam_lib.core.messages import LEGEND, printable
 from seam_lib.core.rows import TIER_NAMES
 from seam_lib.read.gallery import telling
-from seam_lib.read.html import card, marked_html, specimen_html
+from seam_lib.read.html import card, specimen_html
 from seam_lib.read.specimens import Choice, Specimen, join, select, specimen_of
 from seam_lib.read.view import Pane, Piece, View, pieces, quoted, view_of
 from seam_lib.score.returned import Removal, Returned, extract
@@ -207,8 +207,8 @@ def test_what_teaches_is_sorted_by_tier_and_by_step_shortest_message_first() -> 
 
 
 def test_a_response_cannot_leave_its_place() -> None:
-    html = marked_html([Piece("<b>&"), Piece('"<i>', "removed", 'a"b')])
+    html = card(finding(1, None, "<b>&\x1b\u202e. I removed <i>it</i>."))
     assert "<b>" not in html
     assert "<i>" not in html
-    assert 'title="removed: a&#34;b"' in html
+    assert "&lt;b&gt;" in html and "␛⟨U+202E⟩" in html and "&lt;i&gt;" in html
     assert printable("\x1b\x07\x9b\u202e\r\n\t é") == "␛␇\ufffd⟨U+202E⟩␍\n\t é"

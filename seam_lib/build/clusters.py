@@ -84,8 +84,8 @@ def own_cluster(
         genre: `code` if the artifact is code, which is extracted and scored by other steps.
     """
     item = Item(
-        source="canitedit" if genre == "code" else "coedit",  # which it is like
-        id="own",
+        source="own",
+        id="1",
         artifact=artifact,
         operation="edit",
         instruction="Improve it.",
@@ -307,20 +307,35 @@ def build_benchmark(root: Path, params: BuildParams) -> Path:
     wanted = conditions(params.conditions, root / params.plugins)
     pools = read_pools(root / "data" / "comments.yaml")
     corpora = {name: read_corpus(root, params, name) for name in SOURCES}
-    tables = {"Rows left out": left_out(corpora)}
-    if params.clusters == "release":
-        clusters, tables["Clusters of the release that are missing"] = find_release(
-            root, params, corpora, pools
-        )
-    else:
-        samples = {name: draw(name, corpora[name], params.per_source) for name in SOURCES}
-        clusters = make_clusters(samples, pools, params.seed)
+    clusters, tables = choose_clusters(root, params, corpora, pools)
     bar = shown(clusters, "composing and checking clusters", len(clusters))
     folder = root / "data" / "benchmark" / params.name
     noted: list[Fact] = []
     write_benchmark(folder, noting(compose_cases(bar, wanted, params.seed), noted))
     write_report(folder, ORIGINS[params.clusters, params.source], pd.DataFrame(noted), tables)
     return folder
+
+
+def choose_clusters(
+    root: Path, params: BuildParams, corpora: Mapping[str, Corpus], pools: Pools
+) -> tuple[list[Cluster], dict[str, pd.DataFrame]]:
+    """Sample items and deal them comments, or take the release's own choice of both.
+
+    Args:
+        root: The project's folder.
+        params: Its `build` section.
+        corpora: The items of each source.
+        pools: The comments.
+
+    Returns:
+        The clusters, and by title the tables of what is not among them.
+    """
+    tables = {"Rows left out": left_out(corpora)}
+    if params.clusters == "release":
+        clusters, missing = find_release(root, params, corpora, pools)
+        return clusters, tables | {"Clusters of the release that are missing": missing}
+    samples = {name: draw(name, corpora[name], params.per_source) for name in SOURCES}
+    return make_clusters(samples, pools, params.seed), tables
 
 
 def read_corpus(root: Path, params: BuildParams, name: str) -> Corpus:

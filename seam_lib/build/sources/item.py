@@ -36,7 +36,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def partition(self) -> str:
         """The group of licences under which the item may be passed on."""
-        return PARTITION_OF[self.source]
+        return PARTITION_OF.get(self.source, "permissive")  # texts of one's own are
 
 
 def misfit(artifact: str, least: int, most: int) -> str | None:
