@@ -141,7 +141,9 @@ def test_the_command_lists_what_differs(
 def test_a_folder_that_is_not_there_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = run(scratch_project(tmp_path), monkeypatch, "build", "--check-digests", "--name", "no")
+    result = run(
+        scratch_project(tmp_path), monkeypatch, "build", "--check-digests", "--name", "absent"
+    )
     assert "no cases there" in str(result.exception)
 
 

@@ -201,4 +201,5 @@ def test_the_cap_is_said_as_it_is_taken() -> None:
         "An answer is cut off at 64 tokens and 0.4 for each character of its artifact, at the "
         "latest at 640 tokens."
     )
-    assert cap(msgspec.structs.replace(CASE, artifact="x" * 100), short) == 64 + 40
+    hundred = msgspec.structs.replace(CASE, artifact="x" * 100)
+    assert cap(prompt_of(hundred), short) == 64 + 40
