@@ -229,7 +229,7 @@ def tiers(labels: LabelSet) -> pd.DataFrame:
     """Absorbed labels by the tier that fired.
 
     Returns:
-        Columns model, condition, and one count per tier.
+        Columns model, condition, and one count per tier, for the conditions that have labels.
     """
     fired = labels.frame[labels.frame["absorbed"]]
     counts = fired.groupby(["model", "condition"])["tier"].value_counts()
@@ -238,6 +238,7 @@ def tiers(labels: LabelSet) -> pd.DataFrame:
             {"model": m, "condition": c} | {t: int(counts.get((m, c, t), 0)) for t in TIERS}
             for m in labels.models
             for c in labels.conditions
+            if labels.outcomes(m, c)[1].any()
         ]
     )
 

@@ -188,7 +188,8 @@ def test_a_lever_without_a_boundary_event_is_infinite():
 def test_a_condition_that_was_not_run(missing):
     labels = small_set(conditions=[c for c in TREATED if c != missing])
     result = analyse(labels, QUICK)
-    assert missing not in set(result.rates["condition"])
+    for frame in (result.rates, result.tiers):
+        assert missing not in set(frame["condition"])
     expected = [pair for pair in CONTRASTS if missing not in pair]
     assert [tuple(x) for x in result.contrasts[["condition_a", "condition_b"]].values] == expected
     assert len(result.levers) == (missing not in ("newline", "boundary"))

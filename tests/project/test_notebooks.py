@@ -6,15 +6,21 @@ import ast
 import base64
 import re
 import shlex
+import shutil
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 import yaml
+from release_like import release_project
+from scratch import scratch_project
 
-from seam_lib.core.params import find_root
+from seam_lib.build.clusters import build_benchmark
+from seam_lib.core.params import find_root, load_params
 
 ROOT = find_root(Path(__file__).parent)
 STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
@@ -169,6 +175,31 @@ def test_nothing_of_the_machine_or_the_hour_is_stored(notebook):
             )
         for name, pattern in TRACES.items():
             assert not re.search(pattern, text), f"{name} in the cell {cell.source[:60]!r}"
+
+
+@pytest.mark.parametrize(
+    ("project", "build"),
+    [
+        (scratch_project, {"per_source": 3, "conditions": ["clean", "newline", "semantic_tags"]}),
+        (release_project, {"clusters": "release"}),
+    ],
+    ids=["sample", "release"],
+)
+def test_the_cells_of_01_write_what_seam_build_writes(project, build, tmp_path):
+    root = project(tmp_path / "project", name="mine", **build)
+    params = load_params(root).build
+    folder = build_benchmark(root, params)
+    built = {file.name: file.read_bytes() for file in folder.iterdir()}
+    shutil.rmtree(folder)
+    given = {"name": "mine", "take": params.clusters, "per_source": params.per_source}
+    subprocess.run(
+        [sys.executable, "-m", "papermill", "--no-progress-bar", "--log-level", "ERROR"]
+        + [ROOT / "notebooks" / "01_build.ipynb", tmp_path / "out.ipynb"]
+        + [word for name, value in given.items() for word in ("-p", name, str(value))],
+        cwd=root,
+        check=True,
+    )
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == built
 
 
 def test_the_pictures_of_the_analysis_are_the_tracked_figures():

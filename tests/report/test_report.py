@@ -242,11 +242,48 @@ def test_few_comments_are_not_resampled() -> None:
     assert "no two casual comments" in words.comment_words(frame[:0])
 
 
-def test_a_reading_needs_significance() -> None:
-    assert words.direction(0.2, 0.05) == "not resolved"
-    assert words.direction(0.2, 0.049) == "less"
-    assert words.direction(-0.2, 0.049) == "more"
-    assert words.direction(np.nan, np.nan) == "not resolved"
+def place(rate: float, condition: str = "newline") -> str:
+    row = {"condition": condition, "rate": rate, "low": rate - 0.1, "high": rate + 0.1}
+    published = pd.DataFrame({"condition": ["newline"] * 4, "rate": [0.1, 0.2, 0.2, 0.3]})
+    (sentence,) = words.place_words(pd.DataFrame([row]), published)
+    return sentence
+
+
+def test_a_rate_is_placed_among_the_published_ones() -> None:
+    assert place(0.25) == (
+        "newline: 25.0% [15.0, 35.0], higher than those of 3 of the paper's 4 models."
+    )
+    assert "higher than those of 1 of" in place(0.2), "equal is not higher"
+    assert place(0.2, "rule").endswith("30.0], a condition that the paper does not have.")
+
+
+def test_each_contrast_is_said_from_a_to_b(result: RunResult) -> None:
+    row = {"condition_a": "newline", "condition_b": "newline_R", "difference": -0.2}
+    row |= {"low": -0.3, "high": -0.1, "p_holm": 0.01}
+    frame = pd.DataFrame([row, row | {"p_holm": 0.05}, row | {"difference": 0.2}])
+    start = "From newline to artifact-native:"
+    assert words.contrast_words(frame) == [
+        f"{start} +20.0 points [+10.0, +30.0], artifact-native absorbs more.",
+        f"{start} +20.0 points [+10.0, +30.0], not resolved.",
+        f"{start} -20.0 points [+10.0, +30.0], artifact-native absorbs less.",
+    ]
+    assert len(words.contrast_words(result.analysis.contrasts)) == len(result.analysis.contrasts)
+
+
+def test_both_ends_of_the_sources_are_named(result: RunResult) -> None:
+    rates = pd.DataFrame(
+        {
+            "source": ["coedit", "pararev", "canitedit"],
+            "rate": [0.5, 0.1, 0.2],
+            "low": [0.4, 0.0, 0.1],
+            "high": [0.6, 0.2, 0.3],
+        }
+    )
+    assert words.source_words(rates) == (
+        "Most is absorbed in CoEdIT (50.0% [40.0, 60.0]), least in ParaRev (10.0% [0.0, 20.0])."
+    )
+    assert words.source_words(rates[:0]).startswith("No source has a usable pair")
+    assert words.source_words(result.analysis.source_rates).startswith("Most is absorbed in")
 
 
 def test_departures_that_change_a_reading_are_named(result: RunResult) -> None:
@@ -289,8 +326,10 @@ def test_a_report_is_one_text_in_parts(project: Path, result: RunResult) -> None
         for name in made.keys() - {"table3", "contrasts_own_decoding"}:
             assert said.count(body(made[name])) == 1, name
         assert said.count(markdown(made["table3"].display)) == 1
-    assert body(made["contrasts_own_decoding"]) in text
-    assert body(made["contrasts_own_decoding"]) not in none
+    own = body(made["contrasts_own_decoding"]).strip()
+    assert own in text.partition("### Without answers of another decoding")[2]
+    assert own not in none
+    assert none.count("\n## ") == text.count("\n## ")
 
 
 def test_readers_see_one_name_and_machines_the_release_s(folder: Path) -> None:
