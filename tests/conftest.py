@@ -1,11 +1,11 @@
 """What several test modules share: the published label set and its analysis."""
 
 import gc
-import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from labelsets import write_labels_folder
 
 from seam_lib.analysis.labels import LabelSet, adjudicate, read_adjudications, read_labels
 from seam_lib.analysis.questions import Analysis, analyse
@@ -57,25 +57,7 @@ def result(root: Path, published: LabelSet) -> Analysis:
 
 @pytest.fixture(scope="session")
 def release(detector, tmp_path_factory):
-    """A folder as the release has it: a file a model, fields that we do not know included."""
+    """The published labels in a folder like the release's results/labels."""
     folder = tmp_path_factory.mktemp("release")
-    for model, rows in detector.frame.groupby("model"):
-        lines = [
-            {
-                "case_id": f"{row.cluster_id}:{row.condition}",
-                "model": model,
-                "source": row.source,
-                "condition": row.condition,
-                "composition_event_id": row.cluster_id,
-                "absorbed": row.absorbed,
-                "tier": row.tier or None,
-                "clean_missing": False,
-                "scorer_version": "2.4.3",
-                "spans": [{"start": 0, "end": 4}],
-            }
-            for row in rows.sample(frac=1, random_state=7).itertuples()
-        ]
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        (folder / f"{model}.labels.jsonl").write_text(text, encoding="utf-8")
-    (folder / "README.md").write_text("not a label file")
+    write_labels_folder(folder, detector)
     return folder
