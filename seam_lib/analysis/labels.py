@@ -5,8 +5,10 @@ tier saw it, and where no usable pair exists. The arrays serve statistics; the f
 them serves reading and grouping.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
@@ -27,14 +29,24 @@ Applied = Literal["main", "sensitivity"]
 NO_TIER = -1
 
 
+#: What the release calls a panel model's file of labels: its key, and a mark on those that hold
+#: newline_R alone, collected later. One file has a name of its own.
+PANEL_FILE = re.compile(r"dataset-(.+?)(?:-v4nr)?\.cascade-full\.jsonl")
+OTHER_FILE = {"v4-newline-R-flash-final.cascade-full.jsonl": "deepseek-flash"}
+
+
 class Record(msgspec.Struct, frozen=True):
-    """One label, whatever file it came from."""
+    """One label, whatever file it came from.
+
+    `served` is the model's identifier at its provider, where a file of the release names it.
+    """
 
     model: str
     cluster_id: str
     condition: str
     absorbed: bool
     tier: Tier | None
+    served: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,7 @@ class LabelSet:
         mask: Which cells hold a label, shape (models, conditions, clusters).
         absorbed: What they say, of the same shape; False where `mask` is.
         tiers: Places in `rows.TIERS`, of the same shape; NO_TIER where none fired.
+        served: By model and condition, the identifiers at the provider that the release names.
     """
 
     models: tuple[str, ...]
@@ -56,6 +69,7 @@ class LabelSet:
     mask: Bools
     absorbed: Bools
     tiers: npt.NDArray[np.int8]
+    served: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """How many labels there are."""
@@ -63,7 +77,10 @@ class LabelSet:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """One row a label: model, cluster_id, source, condition, absorbed, tier ("" if none)."""
+        """One row a label: model, cluster_id, source, condition, absorbed, tier and served.
+
+        The last two are "" where there is none.
+        """
         model, condition, cluster = np.nonzero(self.mask)
         names = dict(enumerate(TIERS)) | {NO_TIER: ""}
         return pd.DataFrame(
@@ -74,6 +91,10 @@ class LabelSet:
                 "condition": [self.conditions[c] for c in condition],
                 "absorbed": self.absorbed[self.mask],
                 "tier": [names[tier] for tier in self.tiers[self.mask].tolist()],
+                "served": [
+                    self.served.get((self.models[m], self.conditions[c]), "")
+                    for m, c in zip(model, condition, strict=True)
+                ],
             }
         )
 
@@ -135,7 +156,9 @@ def read_labels(
 
     Args:
         path: A CSV file (model, cluster_id, condition, absorbed, tier), a JSON Lines file of
-            `rows.Label` rows, or a folder of such files, as the paper's release has them.
+            `rows.Label` rows, or the release's folder of such files. There a file's name holds the
+            panel key, its rows hold the served identifier, and files that are not a panel model's
+            labels are left out (`files_left_out` names them).
         models: The models that may occur, in the order wanted; by default those that do.
         clusters: The clusters that may occur; by default those that do.
         conditions: The conditions that may occur; by default the paper's five.
@@ -167,6 +190,23 @@ def read_labels(
     return label_set(records, known_models, known_clusters)
 
 
+def differing_labels(found: LabelSet, published: LabelSet) -> pd.DataFrame:
+    """The labels in which a set differs from the published one.
+
+    Returns:
+        One row a label: model, cluster_id, condition, found and published (a tier, "not absorbed",
+        or "none" where there is no label).
+    """
+    keys = ["model", "cluster_id", "condition"]
+    said = [
+        labels.frame[[*keys, "tier"]].replace({"tier": {"": "not absorbed"}})
+        for labels in (found, published)
+    ]
+    both = said[0].merge(said[1], "outer", keys, suffixes=("_found", "_published")).fillna("none")
+    both = both.rename(columns={"tier_found": "found", "tier_published": "published"})
+    return both[both["found"] != both["published"]].reset_index(drop=True)
+
+
 def label_set(
     records: Iterable[Record],
     models: Iterable[str] | None = None,
@@ -185,7 +225,16 @@ def label_set(
         cell = model_at[r.model], condition_at[r.condition], cluster_at[r.cluster_id]
         found.mask[cell], found.absorbed[cell] = True, r.absorbed
         found.tiers[cell] = TIERS.index(r.tier) if r.tier else NO_TIER
-    return found
+    return replace(found, served=_served(rows))
+
+
+def _served(records: Iterable[Record]) -> dict[tuple[str, str], str]:
+    """The identifiers that served each model's conditions; more than one is worth seeing."""
+    found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for record in records:
+        if record.served:
+            found[record.model, record.condition].add(record.served)
+    return {cell: ", ".join(sorted(names)) for cell, names in found.items()}
 
 
 def join(sets: Sequence[LabelSet]) -> LabelSet:
@@ -347,24 +396,49 @@ def _problem(
     return None
 
 
+def panel_key(path: Path) -> str | None:
+    """The panel model whose labels a file of the release holds, by its name; None if none's."""
+    if match := PANEL_FILE.fullmatch(path.name):
+        return match[1]
+    return OTHER_FILE.get(path.name)
+
+
+def files_left_out(folder: Path) -> list[str]:
+    """The files of the release's folder that are no panel model's labels, by name.
+
+    They are readers' verdicts, and labels of other prompts that repeat the panel's models and
+    conditions.
+    """
+    return sorted(file.name for file in folder.iterdir() if panel_key(file) is None)
+
+
 def _numbered_records(path: Path) -> Iterator[tuple[str, Record]]:
     """Yield (file:line, record) from a CSV file, a JSON Lines file or a folder of those."""
     if path.is_dir():
-        files = sorted(path.glob("*.jsonl"))
+        files = [file for file in sorted(path.iterdir()) if panel_key(file)]
         if not files:
-            raise SeamError(f"{path}: no .jsonl files. Give the folder that holds the labels.")
+            raise SeamError(
+                f"{path}: no file called dataset-KEY.cascade-full.jsonl. Give the release's folder "
+                "results/labels."
+            )
         for file in files:
-            yield from _numbered_records(file)
+            yield from _json_records(file)
     elif path.suffix == ".csv":
         yield from _csv_records(path)
     else:
-        for number, row in numbered_rows(path, Label):
-            place, cluster = f"{path}:{number}", row.composition_event_id
-            if row.clean_missing:
-                continue  # the clean response was unusable: no pair, no label (Section 4)
-            if row.source != source_of(cluster):
-                raise SeamError(f"{place}: source {row.source!r} of cluster {cluster!r}; mend one.")
-            yield place, Record(row.model, cluster, row.condition, row.absorbed, row.tier)
+        yield from _json_records(path)
+
+
+def _json_records(path: Path) -> Iterator[tuple[str, Record]]:
+    key = panel_key(path)
+    for number, row in numbered_rows(path, Label):
+        place, cluster = f"{path}:{number}", row.composition_event_id
+        if row.clean_missing:
+            continue  # the clean response was unusable: no pair, no label (Section 4)
+        if row.source != source_of(cluster):
+            raise SeamError(f"{place}: source {row.source!r} of cluster {cluster!r}; mend one.")
+        model, served = (key, row.model) if key else (row.model, "")
+        yield place, Record(model, cluster, row.condition, row.absorbed, row.tier, served)
 
 
 def _csv_records(path: Path) -> Iterator[tuple[str, Record]]:

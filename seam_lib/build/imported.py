@@ -12,8 +12,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from seam_lib.build.clusters import write_report
+from seam_lib.build.composition import facts
 from seam_lib.build.conditions import MITIGATION, Condition, conditions
-from seam_lib.build.release import BENCHMARK, Digests, digest, in_release_order
+from seam_lib.build.release import (
+    BENCHMARK,
+    DIGESTS,
+    Digests,
+    digest,
+    in_release_order,
+    read_digests,
+)
+from seam_lib.core.benchmark import write_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import numbered_rows, write_rows
 from seam_lib.core.rows import (
@@ -144,6 +154,26 @@ def to_row(case: Case) -> dict[str, Any]:
     released = case.extra[RELEASED]
     values = {**msgspec.to_builtins(case), **case.extra, **released["values"]}
     return {name: values[name] for name in released["fields"]}
+
+
+def import_files(root: Path, files: Iterable[Path], name: str) -> tuple[list[Case], list[str]]:
+    """Import files of the release as data/benchmark/NAME; nothing is written if anything differs.
+
+    Returns:
+        The cases, and the differences.
+
+    Raises:
+        SeamError: A line is no row of the release, or such a benchmark exists.
+    """
+    folder = root / "data" / "benchmark" / name
+    if folder.exists():
+        raise SeamError(f"{folder}: exists. Choose another name, or remove it first.")
+    rows = read_release(files)
+    cases, found = [row.case for row in rows], list(problems(rows, read_digests(root / DIGESTS)))
+    if not found:
+        write_benchmark(folder, cases)
+        write_report(folder, ORIGIN, facts(cases))
+    return cases, found
 
 
 def write_release(folder: Path, cases: Iterable[Case]) -> list[Path]:

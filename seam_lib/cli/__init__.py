@@ -15,6 +15,7 @@ from seam_lib.cli import (
     claims,
     infer,
     paper,
+    release,
     report,
     review,
     score,
@@ -30,7 +31,7 @@ app = typer.Typer(
     add_completion=False,
     help="SEAM: does a model return the user's comment inside the text it was asked to edit?",
 )
-for part in (paper, build, infer, score, review, report, trial, claims, specimens, wild):
+for part in (paper, build, release, infer, score, review, report, trial, claims, specimens, wild):
     part.register(app)
 
 

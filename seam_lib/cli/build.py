@@ -7,6 +7,7 @@ import typer
 
 if TYPE_CHECKING:
     from seam_lib.build.release import Comparison, Digests
+    from seam_lib.core.rows import Case
 
 
 def register(app: typer.Typer) -> None:
@@ -101,32 +102,28 @@ def import_benchmark(
     anything differs, all differences are listed, nothing is written, and the exit status is 1. The
     three files have terms of their own, so one or two of them may be imported alone.
     """
-    from seam_lib.build.clusters import write_report
-    from seam_lib.build.composition import facts
-    from seam_lib.build.imported import ORIGIN, problems, read_release
-    from seam_lib.build.release import COMMIT, DIGESTS, compare_digests, lacking, read_digests
-    from seam_lib.core.benchmark import write_benchmark
-    from seam_lib.core.errors import SeamError
+    from seam_lib.build.imported import import_files
     from seam_lib.core.params import check_name, find_root
 
     root = find_root()
-    folder = root / "data" / "benchmark" / check_name(name, "--name")
-    digests = read_digests(root / DIGESTS)
-    if folder.exists():
-        raise SeamError(f"{folder}: exists. Choose another --name, or remove it first.")
-    rows = read_release(files)
-    lines = list(problems(rows, digests))
-    for line in lines:
-        typer.echo(line)
-    if lines:
-        typer.echo(
-            f"{len(lines)} differences from the release, so nothing was written. Get the files "
-            f"again, of commit {COMMIT}."
-        )
+    cases, differences = import_files(root, files, check_name(name, "--name"))
+    show_import(root, name, cases, differences)
+    if differences:
         raise typer.Exit(1)
-    cases = [row.case for row in rows]
-    write_benchmark(folder, cases)
-    write_report(folder, ORIGIN, facts(cases))
+
+
+def show_import(root: Path, name: str, cases: list["Case"], differences: list[str]) -> None:
+    """Print what an import found, and what the imported benchmark lacks."""
+    from seam_lib.build.release import COMMIT, DIGESTS, compare_digests, lacking, read_digests
+
+    for line in differences:
+        typer.echo(line)
+    if differences:
+        typer.echo(
+            f"{len(differences)} differences from the release, so nothing was written. Get the "
+            f"files again, of commit {COMMIT}."
+        )
+        return
     typer.echo(f"{len(cases)} cases imported to data/benchmark/{name}, 0 differences.")
-    if gaps := lacking(compare_digests(cases, digests)):
+    if gaps := lacking(compare_digests(cases, read_digests(root / DIGESTS))):
         typer.echo(f"Not in it: {gaps}.")

@@ -88,6 +88,16 @@ class PublishedParams(msgspec.Struct, forbid_unknown_fields=True):
     labels: str
 
 
+class ReleaseParams(msgspec.Struct, forbid_unknown_fields=True):
+    """Where `seam release fetch` asks; the commit is in seam_lib/build/release.py.
+
+    Files lie at ADDRESS/COMMIT/PATH; LISTING/COMMIT?recursive=1 lists them as GitHub's API does.
+    """
+
+    address: str
+    listing: str
+
+
 class AnalysisParams(msgspec.Struct, forbid_unknown_fields=True):
     """How the statistics are drawn (Appendix G)."""
 
@@ -235,6 +245,7 @@ class Params(msgspec.Struct, forbid_unknown_fields=True):
     """The whole of params.yaml."""
 
     published: PublishedParams
+    release: ReleaseParams
     analysis: AnalysisParams
     build: BuildParams
     score: ScoreParams

@@ -8,7 +8,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
 from seam_lib.analysis import figures
 from seam_lib.analysis.labels import label_set
@@ -85,7 +85,7 @@ def test_the_tracked_figures_carry_no_date_tool_or_place(root, name):
 
 
 def test_a_failing_save_leaves_the_old_figure(tmp_path, monkeypatch):
-    save(plt.figure(), tmp_path / "figure2")
+    save(Figure(), tmp_path / "figure2")
     before = files_of(tmp_path)
 
     def fail(*_, **__):
@@ -93,7 +93,7 @@ def test_a_failing_save_leaves_the_old_figure(tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="No space"):
-        save(plt.figure(), tmp_path / "figure2")
+        save(Figure(), tmp_path / "figure2")
     assert files_of(tmp_path) == before
 
 

@@ -11,6 +11,8 @@ from seam_lib.analysis.labels import (
     Record,
     adjudicate,
     check_complete,
+    differing_labels,
+    files_left_out,
     join,
     label_set,
     read_adjudications,
@@ -52,7 +54,7 @@ def assert_same(a, b):
     assert np.array_equal(a.absorbed, b.absorbed)
     assert np.array_equal(a.mask, b.mask)
     assert np.array_equal(a.tiers, b.tiers)
-    pd.testing.assert_frame_equal(a.frame, b.frame)
+    pd.testing.assert_frame_equal(a.frame.drop(columns="served"), b.frame.drop(columns="served"))
 
 
 # --- reading what is right --------------------------------------------------------------------
@@ -129,12 +131,55 @@ def test_models_without_a_label_are_not_in_the_set(tmp_path):
 
 
 def test_the_release_s_folder_is_the_same_set(release, detector, names, cluster_ids):
-    assert len(list(release.glob("*.jsonl"))) == 20
-    assert_same(read_labels(release, names, cluster_ids), detector)
+    assert len(list(release.glob("*cascade-full.jsonl"))) == 39
+    found = read_labels(release, names, cluster_ids)
+    assert_same(found, detector)
+    assert len(found) == 29_899
+
+
+def test_the_served_identifiers_are_a_column(release, names, cluster_ids):
+    frame = read_labels(release, names, cluster_ids).frame
+    served = frame.groupby(["model", "condition"])["served"].agg(set)
+    assert served["olmo2-32b", "newline"] == {"lab/olmo2-32b"}
+    assert served["olmo2-32b", "newline_R"] == {"olmo2-32b-2026"}
+    assert served["deepseek-flash", "newline_R"] == {"deepseek-flash-2026"}
+    assert served["gpt-5.6-sol", "newline_R"] == {"lab/gpt-5.6-sol"}
+
+
+def test_two_identifiers_under_one_condition_are_both_seen(tmp_path):
+    path = tmp_path / "dataset-m.cascade-full.jsonl"
+    rows = [json_row(), json_row(composition_event_id="coedit:3", model="m-alias")]
+    path.write_bytes(b"\n".join(rows))
+    assert set(read_labels(tmp_path).frame["served"]) == {"m, m-alias"}
+    assert set(read_labels(tmp_path).frame["model"]) == {"m"}
+
+
+def test_files_that_are_no_panel_labels_are_left_out_and_named(release):
+    assert files_left_out(release) == [
+        "README.md",
+        "claude-opus-4-8-verdicts.jsonl",
+        "m1-m2-panel-gpt.cascade-full.jsonl",
+        "m2-full300-gpt.cascade-full.jsonl",
+    ]
+
+
+def test_what_differs_from_the_published_labels(detector):
+    def labelled(number, tier=None):
+        return Record("m", f"coedit:{number}", "newline", tier is not None, tier)
+
+    published = label_set([labelled(1), labelled(2), labelled(3)])
+    found = label_set([labelled(1), labelled(2, "semantic_nli"), labelled(4)])
+    rows = differing_labels(found, published).itertuples(index=False, name=None)
+    assert list(rows) == [
+        ("m", "coedit:2", "newline", "semantic_nli", "not absorbed"),
+        ("m", "coedit:3", "newline", "none", "not absorbed"),
+        ("m", "coedit:4", "newline", "not absorbed", "none"),
+    ]
+    assert differing_labels(detector, detector).empty
 
 
 def test_one_file_of_the_release_is_a_set_of_one_model(release, detector):
-    labels = read_labels(release / "olmo2-32b.labels.jsonl")
+    labels = read_labels(release / "dataset-olmo2-32b.cascade-full.jsonl")
     assert labels.models == ("olmo2-32b",)
     expected, mask = detector.outcomes("olmo2-32b", "newline")
     assert np.array_equal(labels.outcomes("olmo2-32b", "newline")[0], expected[mask])
@@ -177,7 +222,6 @@ def test_any_set_comes_back_from_both_formats(tmp_path_factory, drawn):
     assert sorted(expected.records(), key=str) == sorted(drawn, key=str)
     assert_same(read_labels(folder / "labels.csv"), expected)
     assert_same(read_labels(folder / "labels.jsonl"), expected)
-    assert_same(read_labels(folder), expected)
 
 
 @settings(max_examples=60, derandomize=True, deadline=None)
@@ -293,7 +337,6 @@ BAD_JSON = {
     "absorbed without tier": (json_row(absorbed=True), "absorbed without a tier; name one of"),
     "tier without absorbed": (json_row(tier="semantic_nli"), "empty the tier or set absorbed"),
     "unknown tier": (json_row(absorbed=True, tier="guess"), "Invalid enum value 'guess'"),
-    "unknown model": (json_row(model="n"), "unknown model 'n'; add it to the panel"),
     "unknown cluster": (json_row(composition_event_id="coedit:9"), "unknown cluster 'coedit:9'"),
     "two sources": (json_row(source="pararev"), "source 'pararev' of cluster 'coedit:2'; mend one"),
     "absorbed is a number": (json_row(absorbed=1), "Expected `bool`, got `int`"),
@@ -310,9 +353,9 @@ BAD_JSON = {
 @pytest.mark.parametrize("name", BAD_JSON)
 def test_a_bad_row_of_the_release_is_named_with_its_remedy(tmp_path, name):
     row, complaint = BAD_JSON[name]
-    good = tmp_path / "a.jsonl"
+    good = tmp_path / "dataset-m-v4nr.cascade-full.jsonl"
     good.write_bytes(json_row(composition_event_id="coedit:1") + b"\n")
-    path = tmp_path / "b.jsonl"
+    path = tmp_path / "dataset-m.cascade-full.jsonl"
     path.write_bytes(b"\n" + row + b"\n")
     with pytest.raises(SeamError) as caught:
         read_labels(tmp_path, ["m"], ["coedit:1", "coedit:2"])
@@ -322,10 +365,11 @@ def test_a_bad_row_of_the_release_is_named_with_its_remedy(tmp_path, name):
 
 
 def test_an_empty_file_or_folder_says_what_to_do(tmp_path):
-    with pytest.raises(SeamError, match=r"no \.jsonl files\. Give the folder"):
+    with pytest.raises(SeamError, match=r"no file called dataset-KEY\.cascade-full\.jsonl\. Give"):
         read_labels(tmp_path)
-    (tmp_path / "empty.jsonl").touch()
-    for path in (tmp_path, tmp_path / "empty.jsonl"):
+    file = tmp_path / "dataset-m.cascade-full.jsonl"
+    file.touch()
+    for path in (tmp_path, file):
         with pytest.raises(SeamError, match="holds no labels"):
             read_labels(path)
     (tmp_path / "header.csv").write_text(HEADER)

@@ -209,12 +209,17 @@ class _Quiet(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Sends bytes and stays silent about it."""
+    """Sends bytes, or the span of them that is asked for, and stays silent about it."""
 
     def log_message(self, format: str, *arguments: Any) -> None:
         pass
 
     def send(self, data: bytes, status: int = 200, **headers: str) -> None:
+        if status == 200 and (span := self.headers.get("Range")):
+            start, _, end = span.removeprefix("bytes=").partition("-")
+            total, status = len(data), 206
+            data = data[int(start) : int(end or total) + 1]
+            headers["Content_Range"] = f"bytes {start}-{int(start) + len(data) - 1}/{total}"
         usual = {"Content_Type": "application/json", "Content_Length": str(len(data))}
         self.send_response(status)
         for name, value in (usual | headers).items():
