@@ -8,6 +8,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from seam_lib.analysis import figures

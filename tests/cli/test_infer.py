@@ -131,7 +131,7 @@ def test_health_names_answers_that_extraction_empties(project: Path) -> None:
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     rows[0]["response"] = "I noticed that this is unrelated."
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    code, text = seam("health", "trial")
+    code, text = command("health", "trial")
     assert code == 0
     assert "warning: the returned text is empty, though the answer is not, and so counts" in text
     assert rows[0]["case_id"] in text and "No warnings." not in text
