@@ -261,6 +261,62 @@ def between_models(labels: LabelSet) -> pd.DataFrame:
     return frame
 
 
+def beside(labels: LabelSet, model: str, cells: set[tuple[str, str]] | None = None) -> pd.DataFrame:
+    """One model against every other on the same clusters, Holm over the others of a condition.
+
+    Args:
+        labels: The labels of all of them.
+        model: The one.
+        cells: The (cluster, condition) that may count; by default all.
+
+    Returns:
+        Columns condition, model (the other), n, both, a_only, b_only, neither, rate_a (of the one),
+        rate_b, difference (the one minus the other), low, high, p (exact McNemar), p_holm.
+    """
+    frames = []
+    for condition in labels.conditions:
+        allowed = np.array([cells is None or (k, condition) in cells for k in labels.clusters])
+        rows = []
+        for other in labels.models:
+            a, b, mask = labels.matched((model, condition), (other, condition))
+            mask = mask & allowed
+            if other != model and mask.any():
+                table = stats.pair_counts(a[mask], b[mask])
+                tested = _contrast(table, stats.mcnemar_exact(table), reduce_phi=True)
+                rows.append({"condition": condition, "model": other} | tested)
+        frame = pd.DataFrame(rows, columns=["condition", "model", *CONTRAST])
+        frames.append(frame.assign(p_holm=stats.holm(frame["p"].tolist())))
+    return pd.concat(frames, ignore_index=True)
+
+
+def ranks(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Where one model stands among others, 1 being the lowest rate, with a 95% interval.
+
+    The interval goes from one above the models that absorb significantly less to as many below the
+    last place as absorb significantly more. Holm's adjustment holds all these comparisons at once,
+    so the interval covers the true rank with at least that confidence (Al Mohamad, Goeman and van
+    Zwet, Biometrics 78, 2022).
+
+    Args:
+        pairs: The frame of `beside`.
+
+    Returns:
+        Columns condition, n (smallest over the others), models (the one included), rank, low, high,
+        less (how many others absorb significantly less than the one), more.
+    """
+    rows = []
+    for condition, group in pairs.groupby("condition", sort=False):
+        resolved = group["p_holm"] < stats.LEVEL
+        less = int((resolved & (group["difference"] > 0)).sum())
+        more = int((resolved & (group["difference"] < 0)).sum())
+        models, rank = len(group) + 1, 1 + int((group["difference"] > 0).sum())
+        rows.append(
+            [condition, group["n"].min(), models, rank, 1 + less, models - more, less, more]
+        )
+    columns = ["condition", "n", "models", "rank", "low", "high", "less", "more"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def correlations(marginal: pd.DataFrame, settings: AnalysisParams) -> pd.DataFrame:
     """Spearman's correlation over models of the newline rate with every other condition's rate.
 

@@ -30,6 +30,9 @@ ASSIGNMENTS = "data/published/assignments.csv"
 #: How many of them each source has.
 PER_SOURCE = 50
 
+#: So many missing clusters of a source are listed one by one.
+FEW = 10
+
 #: Cluster id -> condition -> digest.
 Digests = dict[str, dict[str, str]]
 
@@ -67,13 +70,15 @@ class Comparison(NamedTuple):
     """How a benchmark agrees with the release.
 
     Attributes:
-        same: Identical messages by (source, condition).
+        cells: The (cluster, condition) that have the published message.
+        same: How many those are by (source, condition).
         published: Published messages by (source, condition).
         missing: Published clusters that the benchmark lacks.
         changed: For each cluster with another message, the conditions in which it differs or
-            which it lacks; a condition that the whole benchmark lacks is not told of each.
+            which it lacks; a condition that the whole benchmark lacks is not listed for each.
     """
 
+    cells: set[tuple[str, str]]
     same: Counter[tuple[str, str]]
     published: Counter[tuple[str, str]]
     missing: list[str]
@@ -86,7 +91,7 @@ def compare_digests(cases: Iterable[Case], digests: Digests) -> Comparison:
     for case in cases:
         ours[case.composition_event_id][case.condition] = digest(case.message)
     known = {condition for members in ours.values() for condition in members}
-    result = Comparison(Counter(), Counter(), [], {})
+    result = Comparison(set(), Counter(), Counter(), [], {})
     for cluster in in_release_order(digests):
         source = source_of(cluster)
         result.published.update((source, name) for name in digests[cluster])
@@ -94,6 +99,7 @@ def compare_digests(cases: Iterable[Case], digests: Digests) -> Comparison:
             result.missing.append(cluster)
             continue
         same = [name for name, want in digests[cluster].items() if ours[cluster].get(name) == want]
+        result.cells.update((cluster, name) for name in same)
         result.same.update((source, name) for name in same)
         if different := [name for name in digests[cluster] if name in known and name not in same]:
             result.changed[cluster] = different
@@ -104,13 +110,18 @@ def lacking(result: Comparison) -> str:
     """Which clusters of the release a benchmark lacks, in words; "" if none, or if it is another.
 
     A benchmark is another one, to which nothing of the release is missing, if none of its messages
-    is the release's; ids alone may coincide.
+    is the release's; ids alone may coincide. Of a source that lacks many, only the number is given.
     """
     if not result.same:
         return ""
     words = []
     for source in SOURCES:
         absent = [cluster for cluster in result.missing if source_of(cluster) == source]
-        whole = absent and len(absent) == max(result.published[source, name] for name in TREATED)
-        words += [f"all of {source}"] if whole else absent
+        whole = max(result.published[source, name] for name in TREATED)
+        if len(absent) == whole > 0:
+            words.append(f"all of {source}")
+        elif len(absent) > FEW:
+            words.append(f"{len(absent)} of the {whole} of {source}")
+        else:
+            words += absent
     return ", ".join(words)

@@ -113,16 +113,6 @@ def _plain(column: str, value: Any) -> Any:
     return float(f"{value:.6g}") if column in P_VALUES else round(float(value), 6)
 
 
-def frame_of(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """The frame that `plain_rows` made plain; numbers that are missing or infinite come back."""
-    frame = pd.DataFrame(rows)
-    for column in frame:
-        words = {value for value in frame[column] if isinstance(value, str)}
-        if words == {INFINITY} or frame[column].isna().all():
-            frame[column] = frame[column].astype(float)
-    return frame
-
-
 def percent(x: float) -> str:
     """A fraction as a percentage with one decimal; a dash where there is none."""
     return NONE if np.isnan(x) else f"{100 * x:.1f}"

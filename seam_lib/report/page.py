@@ -15,8 +15,9 @@ from seam_lib.core.look import save
 from seam_lib.core.rows import CASUAL, CONDITIONS
 from seam_lib.core.run import load_run
 from seam_lib.report import words
+from seam_lib.report.panel import LABELS, Panel, read_panel
 from seam_lib.report.results import RunResult
-from seam_lib.report.tables import Panel, display_names, read_panel, run_tables
+from seam_lib.report.tables import display_names, run_tables
 
 #: Where the Markdown shows the figure; the page carries it inside instead.
 FIGURE = re.compile(r'<p><img src="figure2\.svg"[^>]*></p>')
@@ -32,15 +33,15 @@ def write_report(root: Path, result: RunResult) -> Path:
     Returns:
         The folder, reports/RUN.
     """
-    folder, panel = root / "reports" / result.run.name, read_panel(root)
+    folder, panel = root / "reports" / result.run.name, read_panel(result)
     made = run_tables(result, panel)
     draw(folder, result, panel)
-    text = report_text(result, made)
+    text = report_text(result, panel, made)
     write_tables(folder / "tables", list(made.values()))
     write_text(folder / "report.md", text)
     svg = (folder / "figure2.svg").read_text(encoding="utf-8")
     write_text(folder / "report.html", page(result.run.name, text, svg))
-    write_json(folder / "statistics.json", record(root, result))
+    write_json(folder / "statistics.json", record(root, result, panel))
     return folder
 
 
@@ -58,15 +59,17 @@ def draw(folder: Path, result: RunResult, panel: Panel) -> None:
     save(figure, folder / "figure2")
 
 
-def report_text(result: RunResult, tables: dict[str, Table]) -> str:
+def report_text(result: RunResult, panel: Panel, tables: dict[str, Table]) -> str:
     """The report in Markdown, from report.md.j2.
 
     Args:
         result: The run's analysis.
+        panel: The panel beside it.
         tables: Its tables, by name.
     """
     return _template("report.md.j2").render(
         result=result,
+        panel=panel,
         run=result.run,
         tables=tables,
         tier=words.semantic_tier(result.scoring),
@@ -124,10 +127,10 @@ def _template(name: str) -> jinja2.Template:
     return found.get_template(name)
 
 
-def record(root: Path, result: RunResult) -> dict[str, object]:
+def record(root: Path, result: RunResult, panel: Panel) -> dict[str, object]:
     """Every number of the report as plain data, with what it was made from."""
     run = result.run
-    inputs = {root / "paper" / "statistics.json"}
+    inputs = {root / LABELS}
     for other in (load_run(root, name) for name in result.family):
         inputs |= {other.outputs, other.labels, *other.benchmark.glob("*.jsonl")}
     return questions.statistics(result.analysis) | {
@@ -136,6 +139,8 @@ def record(root: Path, result: RunResult) -> dict[str, object]:
         "family": list(result.family),
         "inputs": digests(root, (path.relative_to(root).as_posix() for path in inputs)),
         "model": run.settings.model,
+        "panel_pairs": plain_rows(panel.pairs),
+        "panel_ranks": plain_rows(panel.ranks),
         "nli": result.scoring.nli,
         "rules": result.scoring.rules,
         "run": run.name,

@@ -16,7 +16,7 @@ from seam_lib.analysis import questions
 from seam_lib.analysis.labels import LabelSet, join, read_labels, without
 from seam_lib.analysis.questions import Analysis
 from seam_lib.analysis.stats import Bools
-from seam_lib.build.release import compare_digests, read_digests
+from seam_lib.build.release import Comparison, compare_digests, read_digests
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, sha256
 from seam_lib.core.params import load_params
@@ -41,8 +41,7 @@ class RunResult:
         departing: How many labels those pairs are without.
         health: What its traces tell (Appendices F and H).
         scoring: Which rules, which semantic tier, which inputs made the labels.
-        paper_clusters: How many clusters the paper's benchmark has.
-        shared: How many of the run's have the paper's own message at the bare newline.
+        release: How the run's benchmark agrees with the paper's, message by message.
     """
 
     run: Run
@@ -53,8 +52,17 @@ class RunResult:
     departing: int
     health: Health
     scoring: Provenance
-    paper_clusters: int
-    shared: int
+    release: Comparison
+
+    @property
+    def paper_clusters(self) -> int:
+        """How many clusters the paper's benchmark has."""
+        return sum(self.release.published[source, "newline"] for source in SOURCES)
+
+    @property
+    def shared(self) -> list[str]:
+        """The clusters that have the paper's own message at the bare newline."""
+        return sorted(k for k, condition in self.release.cells if condition == "newline")
 
 
 @dataclass(frozen=True)
@@ -116,7 +124,6 @@ def _result(
     """One run's result, its contrasts being made already."""
     run, casual = mine.run, comments(mine.cases, "newline")
     digests = read_digests(run.root / "data" / "published" / "clusters.csv")
-    same = compare_digests(mine.cases, digests).same
     settings = load_params(run.root).analysis
     return RunResult(
         run=run,
@@ -127,8 +134,7 @@ def _result(
         departing=int((mine.labels.mask & mine.departing).sum()),
         health=diagnose(mine.cases, read_traces(run.traces), run.settings),
         scoring=read_provenance(run.labels),
-        paper_clusters=len(digests),
-        shared=sum(same[source, "newline"] for source in SOURCES),
+        release=compare_digests(mine.cases, digests),
     )
 
 

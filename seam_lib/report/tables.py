@@ -1,48 +1,17 @@
 """The tables of a run: its own rows, and its row of Table 3 above the published panel's."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
 from seam_lib.analysis import tables
 from seam_lib.analysis.questions import Analysis
+from seam_lib.analysis.stats import LEVEL
 from seam_lib.analysis.words import direction
-from seam_lib.core.cells import Table, frame_of, intervals, percent, precise
-from seam_lib.core.errors import SeamError
+from seam_lib.core.cells import NONE, Table, intervals, percent, plain_rows, points, precise
 from seam_lib.core.rows import SOURCE_NAMES, TIER_NAMES, condition_name
+from seam_lib.report.panel import Panel
 from seam_lib.report.results import RunResult
-
-
-class Panel(NamedTuple):
-    """The published panel as the analysis left it: frames of `Analysis`, and display names."""
-
-    rates: pd.DataFrame
-    contrasts: pd.DataFrame
-    levers: pd.DataFrame
-    names: dict[str, str]
-
-
-def read_panel(root: Path) -> Panel:
-    """Read the panel's numbers from paper/statistics.json.
-
-    Raises:
-        SeamError: They are not there.
-    """
-    path = root / "paper" / "statistics.json"
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SeamError(f"{path}: no such file. Restore it from git or run `dvc repro`.") from None
-    models = pd.read_csv(root / "data" / "published" / "panel.csv", keep_default_na=False)
-    return Panel(
-        rates=frame_of(record["rates"]),
-        contrasts=frame_of(record["contrasts"]),
-        levers=frame_of(record["levers"]),
-        names=dict(zip(models["key"], models["name"], strict=True)),
-    )
 
 
 def run_tables(result: RunResult, panel: Panel) -> dict[str, Table]:
@@ -50,6 +19,7 @@ def run_tables(result: RunResult, panel: Panel) -> dict[str, Table]:
     names = display_names(result)
     made = [
         panel_table(result, panel),
+        *([pair_table(result, panel)] if len(panel.pairs) else []),
         tables.full_rate_table(result.analysis, names),
         contrast_table("contrasts", result.analysis, names),
         contrast_table("contrasts_own_decoding", with_own_decoding(result), names),
@@ -71,26 +41,45 @@ def with_own_decoding(result: RunResult) -> Analysis:
 
 def panel_table(result: RunResult, panel: Panel) -> Table:
     """Table 3 with the run in the first row and the published panel below it."""
-    run, mine = result.run.name, result.analysis
-    apart = {run: f"{run} (published)"}  # a run may have the name of a published model
-
-    def below(own: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-        return pd.concat([own, published.assign(model=published["model"].replace(apart))])
-
+    mine = result.analysis
     both = replace(
         mine,
-        rates=below(mine.rates, panel.rates),
-        contrasts=below(mine.contrasts, panel.contrasts),
-        levers=below(mine.levers, panel.levers),
+        rates=pd.concat([mine.rates, panel.rates]),
+        contrasts=pd.concat([mine.contrasts, panel.contrasts]),
+        levers=pd.concat([mine.levers, panel.levers]),
     )
-    names = {apart.get(key, key): name for key, name in panel.names.items()}
-    table = tables.rate_table(both, names | display_names(result))
+    table = tables.rate_table(both, panel.names | display_names(result))
+    where = (
+        "the same clusters" if result.shared else f"the paper's {result.paper_clusters} clusters"
+    )
     caption = (
-        "Absorption rate (%) of this run (first row) and of the published panel, whose labels "
-        "include the semantic tier. The last column is the lever, newline over boundary. ns: no "
-        "significant artifact-native increase."
+        f"Absorption rate (%) of this run (first row) and of the published panel on {where}. The "
+        "last column is the lever, newline over boundary. ns: no significant artifact-native "
+        "increase."
     )
     return replace(table, caption=caption)
+
+
+def pair_table(result: RunResult, panel: Panel) -> Table:
+    """The run minus each model of the panel under every condition, on the same clusters."""
+    frame = panel.pairs
+    data = pd.DataFrame(plain_rows(frame))
+    cells = frame.assign(
+        condition=frame["condition"].map(condition_name),
+        cell=[
+            f"{points(row.difference)} [{points(row.low)}, {points(row.high)}]"
+            + "*" * (row.p_holm < LEVEL)
+            for row in frame.itertuples()
+        ],
+    )
+    wide = cells.pivot(index="model", columns="condition", values="cell")
+    wide = wide.reindex(cells["model"].unique(), columns=cells["condition"].unique())
+    display = wide.rename(index=panel.names).fillna(NONE).reset_index().rename_axis(columns=None)
+    caption = (
+        "This run minus each model of the panel, in percentage points, on the clusters that both "
+        "have under the condition. *: exact McNemar, Holm over the models of a column, p < .05."
+    )
+    return Table("panel_pairs", caption, data, display)
 
 
 def contrast_table(name: str, analysis: Analysis, names: dict[str, str]) -> Table:

@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 
 from seam_lib.analysis.words import direction
+from seam_lib.build.release import lacking
 from seam_lib.core.cells import lever, percent, points, span
 from seam_lib.core.params import RunParams
 from seam_lib.core.rows import SOURCE_NAMES, condition_name, contrast_name, in_order
+from seam_lib.report.panel import Panel
 from seam_lib.report.results import RunResult
 from seam_lib.score.scorer import LEXICAL_ONLY, Provenance
 
@@ -30,8 +32,13 @@ def cautions(result: RunResult) -> list[str]:
             f"paper's (as the project ships, they come from small corpora of our own). The "
             f"published panel is a backdrop here, not a ranking."
         )
-    elif result.shared < clusters:
-        said.append(f"**Other texts.** {result.shared} of {clusters} clusters are the paper's own.")
+    elif len(result.shared) < clusters:
+        said.append(
+            f"**Other texts.** {len(result.shared)} of {clusters} clusters are the paper's own; "
+            "only on these is the run paired with the panel."
+        )
+    if gaps := lacking(result.release):
+        said.append(f"**Part of the paper's benchmark.** The run's lacks {gaps}.")
     if clusters < result.paper_clusters:
         said.append(
             f"**A small sample.** {clusters} clusters; the paper has {result.paper_clusters}. "
@@ -87,6 +94,25 @@ def lever_words(levers: pd.DataFrame) -> str:
         f"The lever, newline over boundary, is {lever(row['lever'])} (95% interval "
         f"{lever(row['low'])} to {lever(row['high'])}, by resampling clusters)."
     )
+
+
+def reading_words(panel: Panel) -> str:
+    """Which reading of the published labels stands beside the run."""
+    tier = "and the semantic tier left out, as in this run" if panel.lexical else "all tiers in"
+    return f"*The panel's labels are the detector's, with none changed by hand, {tier}.*"
+
+
+def rank_words(panel: Panel) -> list[str]:
+    """Where the run stands among the panel, condition by condition, on the same clusters."""
+    sentences = []
+    for row in panel.ranks.itertuples():
+        open_ones = row.models - 1 - row.less - row.more
+        sentences.append(
+            f"{condition_name(row.condition)}: place {row.rank} of {row.models} (95% interval "
+            f"{row.low} to {row.high}; the first absorbs least). {row.less} models absorb "
+            f"significantly less, {row.more} more; from {open_ones} no difference is resolved."
+        )
+    return sentences
 
 
 def place_words(rates: pd.DataFrame, published: pd.DataFrame) -> list[str]:

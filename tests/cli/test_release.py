@@ -7,19 +7,23 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from seam_lib.analysis.labels import LabelSet, label_set
+from seam_lib.analysis.labels import LabelSet
 from seam_lib.analysis.questions import levers
 from seam_lib.build import fetch
 from seam_lib.build.release import BENCHMARK, COMMIT
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import load_params
-from seam_lib.core.rows import SOURCES, source_of
 from tests.helpers.panel import cluster_ids, detector, names, panel, release, write_labels_folder
 from tests.helpers.project import ROOT, change_params, seam
-from tests.helpers.release_like import CASES, FILES, release_project, write_files
+from tests.helpers.release_like import (
+    FILES,
+    labels_of_ours,
+    release_project,
+    write_files,
+    write_labels_csv,
+)
 from tests.helpers.server import Handler, listening
 
 __all__ = ["cluster_ids", "detector", "names", "panel", "release"]
@@ -28,19 +32,8 @@ RAW = f"/raw/{COMMIT}/"
 
 
 @pytest.fixture(scope="module")
-def small(detector: LabelSet) -> LabelSet:
-    """Published labels of 96 clusters, as if they were of ours."""
-    names: dict[str, str] = {}
-    for source in SOURCES:
-        theirs = [cluster for cluster in detector.clusters if source_of(cluster) == source]
-        ours = sorted({c.composition_event_id for c in CASES if c.source == source})
-        names |= dict(zip(theirs, ours, strict=False))
-    records = (
-        msgspec.structs.replace(record, cluster_id=names[record.cluster_id])
-        for record in detector.records()
-        if record.cluster_id in names
-    )
-    return label_set(records, detector.models)
+def small() -> LabelSet:
+    return labels_of_ours()
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +56,7 @@ def published(tmp_path_factory: pytest.TempPathFactory, small: LabelSet) -> Path
     folder = root / "data" / "published"
     shutil.copy(ROOT / "data" / "published" / "panel.csv", folder)
     (folder / "adjudications.csv").write_text("model,cluster_id,condition,reason,applied_in\n")
-    columns = ["model", "cluster_id", "condition", "absorbed", "tier"]
-    frame = small.frame.astype({"absorbed": int})
-    frame[columns].to_csv(folder / "labels.csv", index=False)
+    write_labels_csv(folder / "labels.csv", small)
     found = levers(small, load_params(root).analysis).round(2)
     found = found.rename(columns={"low": "ci_low", "high": "ci_high"})
     found.to_csv(folder / "levers.csv", index=False)

@@ -10,6 +10,7 @@ from seam_lib.analysis.labels import LabelSet, Record, label_set
 from seam_lib.build.clusters import Cluster, compose_cases
 from seam_lib.build.comments import Comment
 from seam_lib.build.conditions import conditions
+from seam_lib.build.release import Digests, digest
 from seam_lib.build.sources import Item
 from seam_lib.core.params import AnalysisParams
 from seam_lib.core.rows import CONDITIONS, SOURCES, TREATED, Case, Trace
@@ -86,3 +87,12 @@ def small_set(
         for cluster in (f"{source}:{i}" for source in SOURCES for i in range(per_source))
         for condition in conditions
     )
+
+
+def digests_of(cases: Iterable[Case]) -> Digests:
+    """Cases as data/published/clusters.csv knows the release's: by the digests of the messages."""
+    found: Digests = {}
+    for case in cases:
+        if case.condition in TREATED:
+            found.setdefault(case.composition_event_id, {})[case.condition] = digest(case.message)
+    return found

@@ -101,7 +101,7 @@ def report_project(folder: Path, **build: Any) -> Path:
     """A project that can build, ask, score and report: with the panel's numbers, without runs."""
     return scratch_project(
         folder,
-        *(*BUILD, "data/published/panel.csv", "paper/statistics.json"),
+        *(*BUILD, "data/published/panel.csv", "data/published/labels.csv"),
         build={"name": "small"} | build,
         analysis={"bootstrap_draws": 200},
     )

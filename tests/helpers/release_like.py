@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
+from seam_lib.analysis.labels import LabelSet, label_set, read_labels
 from seam_lib.build.conditions import MITIGATION
 from seam_lib.core.benchmark import read_benchmark
-from seam_lib.core.rows import CONDITIONS, TREATED, Case
+from seam_lib.core.rows import CONDITIONS, SOURCES, TREATED, Case, source_of
 from tests.helpers.project import ROOT, build_project
 
 #: Ours, each cluster's six cases together; the release's rows are made from them.
@@ -124,6 +125,12 @@ def write_files(folder: Path, change: Any = None) -> list[Path]:
 def release_project(folder: Path, **build: Any) -> Path:
     """A scratch project to which our 96 clusters are the release."""
     root = build_project(folder, **build)
+    write_published(root)
+    return root
+
+
+def write_published(root: Path) -> None:
+    """Let a project's data/published say that our 96 clusters are the release's."""
     clusters: dict[str, dict[str, Case]] = {}
     for case in CASES:
         clusters.setdefault(case.composition_event_id, {})[case.condition] = case
@@ -137,4 +144,25 @@ def release_project(folder: Path, **build: Any) -> Path:
     for file, rows in (("clusters", digests), ("assignments", comments)):
         quoted = "".join(",".join(json.dumps(cell) for cell in row) + "\n" for row in rows)
         (root / "data" / "published" / f"{file}.csv").write_text(quoted.replace('\\"', '""'))
-    return root
+
+
+def labels_of_ours() -> LabelSet:
+    """Published labels of 96 clusters, as if they were of ours."""
+    published = read_labels(ROOT / "data" / "published" / "labels.csv")
+    names: dict[str, str] = {}
+    for source in SOURCES:
+        theirs = [cluster for cluster in published.clusters if source_of(cluster) == source]
+        ours = sorted({c.composition_event_id for c in CASES if c.source == source})
+        names |= dict(zip(theirs, ours, strict=False))
+    records = (
+        msgspec.structs.replace(record, cluster_id=names[record.cluster_id])
+        for record in published.records()
+        if record.cluster_id in names
+    )
+    return label_set(records, published.models)
+
+
+def write_labels_csv(path: Path, labels: LabelSet) -> None:
+    """Write labels as data/published/labels.csv has them."""
+    columns = ["model", "cluster_id", "condition", "absorbed", "tier"]
+    labels.frame.astype({"absorbed": int})[columns].to_csv(path, index=False)

@@ -125,7 +125,8 @@ PROTOCOLS = {
 
 def asked(body: dict[str, Any]) -> str:
     """The message of a request, in any protocol."""
-    content = (body.get("messages") or body["input"])[-1]["content"]
+    given = body.get("messages") or body["input"]
+    content = given if isinstance(given, str) else given[-1]["content"]  # Inspect's warm-up
     return content if isinstance(content, str) else content[0]["text"]
 
 

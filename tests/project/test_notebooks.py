@@ -16,11 +16,11 @@ from typing import Any
 import nbformat
 import pytest
 import yaml
-from release_like import release_project
-from scratch import scratch_project
 
 from seam_lib.build.clusters import build_benchmark
 from seam_lib.core.params import find_root, load_params
+from tests.helpers.project import build_project
+from tests.helpers.release_like import release_project
 
 ROOT = find_root(Path(__file__).parent)
 STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
@@ -180,7 +180,7 @@ def test_nothing_of_the_machine_or_the_hour_is_stored(notebook):
 @pytest.mark.parametrize(
     ("project", "build"),
     [
-        (scratch_project, {"per_source": 3, "conditions": ["clean", "newline", "semantic_tags"]}),
+        (build_project, {"per_source": 3, "conditions": ["clean", "newline", "semantic_tags"]}),
         (release_project, {"clusters": "release"}),
     ],
     ids=["sample", "release"],

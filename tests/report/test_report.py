@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from seam_lib.analysis import stats
+from seam_lib.build.release import compare_digests
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.cells import markdown
 from seam_lib.core.errors import SeamError
@@ -20,6 +21,7 @@ from seam_lib.core.files import read_rows, write_rows
 from seam_lib.core.rows import CONDITIONS, TREATED, Output
 from seam_lib.report import words
 from seam_lib.report.page import body, page, record, report_text, write_report
+from seam_lib.report.panel import read_panel
 from seam_lib.report.results import (
     RunResult,
     analyse_run,
@@ -27,7 +29,8 @@ from seam_lib.report.results import (
     comments,
     planned_contrasts,
 )
-from seam_lib.report.tables import read_panel, run_tables
+from seam_lib.report.tables import run_tables
+from tests.helpers.cases import digests_of
 from tests.helpers.project import change_params, scored_project, seam
 from tests.helpers.server import departs, first_cut_off, serving, stand_in
 
@@ -164,9 +167,14 @@ def test_a_small_run_over_other_texts_says_so(result: RunResult) -> None:
 
 def test_a_full_run_over_the_papers_texts_needs_no_caution(result: RunResult) -> None:
     scoring = msgspec.structs.replace(result.scoring, nli="a model")
-    full = replace(result, paper_clusters=18, shared=18, scoring=scoring)
+    cases = read_benchmark(result.run.benchmark)
+    full = replace(result, release=compare_digests(cases, digests_of(cases)), scoring=scoring)
     assert said_of(full) == ""
-    assert "3 of 18 clusters are the paper's own" in said_of(replace(full, shared=3))
+    theirs = digests_of(cases)
+    others = {f"{name}0": theirs.pop(name) for name in list(theirs)[3:]}
+    said = said_of(replace(full, release=compare_digests(cases, theirs | others)))
+    assert "3 of 18 clusters are the paper's own" in said
+    assert "**Part of the paper's benchmark.** The run's lacks all of" in said
 
 
 def test_the_embedded_model_is_called_tiny(result: RunResult) -> None:
@@ -317,9 +325,10 @@ def test_a_report_holds_every_part(folder: Path) -> None:
 
 def test_a_report_is_one_text_in_parts(project: Path, result: RunResult) -> None:
     """Every table is there once, with one blank line between a part and the next."""
-    made = run_tables(result, read_panel(project))
-    text = report_text(result, made)
-    none = report_text(replace(result, departing=0), made)
+    panel = read_panel(result)
+    made = run_tables(result, panel)
+    text = report_text(result, panel, made)
+    none = report_text(replace(result, departing=0), panel, made)
     for said in (text, none):
         assert "\n\n\n" not in said and said.endswith(".\n") and "{%" not in said
         assert not re.search(r"[^\n]\n(#|!\[)|\|\n[^|\n]", said), "a part without its blank line"
@@ -343,10 +352,11 @@ def test_readers_see_one_name_and_machines_the_release_s(folder: Path) -> None:
 
 
 def test_a_family_s_files_are_inputs_of_its_reports(project: Path, result: RunResult) -> None:
-    named = set(record(project, result)["inputs"])
+    named = set(record(project, result, read_panel(result))["inputs"])
     assert named >= {f"data/labels/{run}.jsonl" for run in ("first", "second")}
     assert named >= {f"data/outputs/{run}.jsonl" for run in ("first", "second")}
-    alone = set(record(project, analyse_run(project, "first"))["inputs"])
+    single = analyse_run(project, "first")
+    alone = set(record(project, single, read_panel(single))["inputs"])
     assert named - alone == {"data/labels/second.jsonl", "data/outputs/second.jsonl"}
 
 
@@ -358,22 +368,26 @@ def test_a_report_repeats_byte_for_byte(project: Path, result: RunResult, folder
 
 
 def test_the_panels_rows_are_the_papers(project: Path, result: RunResult) -> None:
-    made = run_tables(result, read_panel(project))["table3"].display.set_index("model")
-    assert made.loc["OLMo-2-32B", ["newline", "boundary"]].tolist() == ["66.7", "35.3"]
+    scoring = msgspec.structs.replace(result.scoring, nli="a model")
+    whole = replace(result, scoring=scoring)
+    made = run_tables(whole, read_panel(whole))["table3"].display.set_index("model")
+    assert made.loc["OLMo-2-32B", ["newline", "boundary"]].tolist() == ["68.0", "35.3"]
     assert made.loc["Claude Opus 4.8", OWN] == "–", "the paper never had this condition"
 
 
 def test_a_run_may_have_the_name_of_a_published_model(project: Path, result: RunResult) -> None:
     name = "qwen3-8b"  # as in docs/models.md, where it is a run of one's own
-    panel = read_panel(project)
     frames = {f.name: getattr(result.analysis, f.name) for f in fields(result.analysis)}
     renamed = {
         key: frame.assign(model=name) if "model" in frame else frame
         for key, frame in frames.items()
     }
     run = msgspec.structs.replace(result.run, name=name)
-    made = run_tables(replace(result, run=run, analysis=type(result.analysis)(**renamed)), panel)
-    usual = run_tables(result, panel)
+    labels = replace(result.labels, models=(name,))
+    analysis = type(result.analysis)(**renamed)
+    other = replace(result, run=run, labels=labels, analysis=analysis)
+    made = run_tables(other, read_panel(other))
+    usual = run_tables(result, read_panel(result))
     assert made["table3"].display.equals(usual["table3"].display)
     assert made["table3"].data["key"].tolist()[0] == name
     assert made["table3"].data["key"].is_unique

@@ -35,12 +35,12 @@ ASKED = 12
 
 
 @contextmanager
-def judging(say: Callable[[int], str | int]) -> Iterator[Server]:
-    """A judge; `say` maps the number of a call to a text or a status."""
+def judging(say: Callable[[int], str | int], kind: str = "ok") -> Iterator[Server]:
+    """A judge; `say` maps the number of a call to a text, or to a status in place of `kind`."""
 
     def script(body: object, seen: int) -> str:
         said = say(len(server.bodies))
-        return str(said) if isinstance(said, int) else "ok"
+        return str(said) if isinstance(said, int) else kind
 
     with serving(script, lambda message: str(say(len(server.bodies)))) as server:
         yield server
@@ -78,9 +78,11 @@ def project(root: Path, address: str = "http://127.0.0.1:9", **wild: object) -> 
     return wild_project(root, rows=400, judge=settings, judged=ASKED, **wild)
 
 
-def run(root: Path, say: Callable[[int], str | int], **wild: object) -> tuple[Counts, list[str]]:
+def run(
+    root: Path, say: Callable[[int], str | int], kind: str = "ok", **wild: object
+) -> tuple[Counts, list[str]]:
     """Judge with a server that answers so; gives the counts and the prompts it saw."""
-    with judging(say) as server:
+    with judging(say, kind) as server:
         return judge(prepare(root, project(root, server.url, **wild))), prompts(server)
 
 
@@ -176,7 +178,7 @@ def test_no_benchmark_is_made_of_candidates(tmp_path):
 
 
 def test_a_verdict_that_was_cut_off_is_none(tmp_path):
-    tally, _ = run(tmp_path, lambda call: YES, finish="length")
+    tally, _ = run(tmp_path, lambda call: YES, kind="length")
     assert tally == Counts(0, 0, unparseable=ASKED, missing=0, stopped=None)
 
 
