@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -135,7 +136,11 @@ def follow(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     elif words[:2] == ["vllm", "run-batch"]:
         run_batch(Path(words[3]), Path(words[5]), stand_in)
     elif words[0] == "seam":
-        done = seam(*words[1:], answer="y\n")
+        done = seam(
+            *words[1:],
+            answer="y\n",
+            cwd=released() if {"release", "import-benchmark"} & {*words} else None,
+        )
         assert done.exit_code == 0, f"{command}\n{done.output}\n{done.exception!r}"
     else:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -145,10 +150,6 @@ def follow(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def prepare(words: list[str]) -> None:
     """Write the files that a command takes for granted."""
-    if "import-benchmark" in words:
-        Path("cases.jsonl").write_bytes(next(iter(write_files(Path("clone")))).read_bytes())
-    if "release" in words:
-        pretend_release()
     if "audit" in words:
         head, *rows = Path("data/wild/synthetic/sample.csv").read_text().splitlines()
         for path, who in zip(words[-2:], ("A1", "A2"), strict=True):
@@ -160,15 +161,20 @@ def prepare(words: list[str]) -> None:
         save_tiny_deberta(Path(words[-1]))
 
 
-def pretend_release() -> None:
-    """Let our own 96 clusters be the release, fetched and imported."""
-    if not Path("data/benchmark/release").exists():
+def released() -> Path:
+    """A copy of the project to which our own 96 clusters are the release, fetched and imported."""
+    root = Path.cwd().parent / "released"
+    if not root.exists():
         labels = labels_of_ours()
-        write_published(Path.cwd())
-        write_labels_csv(Path("data/published/labels.csv"), labels)
-        write_labels_folder(Path("results/labels"), labels)
-        done = seam("import-benchmark", *write_files(Path("clone")), "--name", "release")
+        copy_tracked(ROOT, root)
+        write_published(root)
+        write_labels_csv(root / "data/published/labels.csv", labels)
+        write_labels_folder(root / "results/labels", labels)
+        files = write_files(root / "clone")
+        shutil.copy(files[0], root / "cases.jsonl")
+        done = seam("import-benchmark", *files, "--name", "release", cwd=root)
         assert done.exit_code == 0, done.output
+    return root
 
 
 @pytest.mark.skipif(
