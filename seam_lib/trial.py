@@ -1,6 +1,6 @@
 """A trial: from a model's name to a run that every other command knows.
 
-A trial is a run like those of params.yaml, but for where it is written down: its settings lie in
+A trial is a run like those of params.yaml, but for where it is written down: its settings are in
 data/runs/try-NAME.yaml, and git tracks no file called try-*. So trying a model changes nothing
 that the project's own pipeline reads. A notebook tries a model in one cell:
 
@@ -184,7 +184,7 @@ def trial_name(model: str) -> str:
     """A model's name as a file name, such as try-llama-3.1-8b for meta/Llama-3.1-8B."""
     plain = re.sub(r"[^a-z0-9.]+", "-", model.rsplit("/", 1)[-1].lower()).strip("-.")
     if not plain:
-        raise SeamError(f"{model!r} gives no name for files. Choose one with --name.")
+        raise SeamError(f"{model!r} cannot be used in a file name. Choose one with --name.")
     return check_name(TRIAL + plain.removeprefix(TRIAL), "--name")
 
 

@@ -299,9 +299,9 @@ def check_complete(labels: LabelSet, exclusions: Path, models: Iterable[str]) ->
         SeamError: Names the first model without any label, or the first case that is missing
             without a reason or excluded yet labelled.
     """
-    if silent := [model for model in models if model not in labels.models]:
+    if unlabelled := [model for model in models if model not in labels.models]:
         raise SeamError(
-            f"no label at all of {', '.join(silent)}; score it, or leave it out of the panel."
+            f"no label at all of {', '.join(unlabelled)}; score it, or leave it out of the panel."
         )
     columns = ("model", "cluster_id", "condition", "reason")
     excluded = {
@@ -362,7 +362,7 @@ def adjudicate(labels: LabelSet, cases: Iterable[tuple[str, str, str]]) -> Label
         cell = labels.cell(*case)
         if cell is None:
             raise SeamError(
-                f"adjudications: no label for {' '.join(case)}; drop its row or mend its ids."
+                f"adjudications: no label for {' '.join(case)}; drop its row or correct its ids."
             )
         if not labels.absorbed[cell]:
             raise SeamError(
@@ -386,7 +386,7 @@ def _problem(
     if record.condition == "clean":
         return "condition 'clean' carries no comment and gets no label; drop the row"
     if models is not None and record.model not in models:
-        return f"unknown model {record.model!r}; add it to the panel or mend the name"
+        return f"unknown model {record.model!r}; add it to the panel or correct the name"
     if clusters is not None and record.cluster_id not in clusters:
         return f"unknown cluster {record.cluster_id!r}; it is not in the benchmark"
     if source_of(record.cluster_id) not in SOURCES:
@@ -436,7 +436,7 @@ def _json_records(path: Path) -> Iterator[tuple[str, Record]]:
         if row.clean_missing:
             continue  # the clean response was unusable: no pair, no label (Section 4)
         if row.source != source_of(cluster):
-            raise SeamError(f"{place}: source {row.source!r} of cluster {cluster!r}; mend one.")
+            raise SeamError(f"{place}: source {row.source!r} of cluster {cluster!r}; correct one.")
         model, served = (key, row.model) if key else (row.model, "")
         yield place, Record(model, cluster, row.condition, row.absorbed, row.tier, served)
 

@@ -171,7 +171,7 @@ def resolvable_difference(
     """The smallest paired difference that n pairs detect with the given power.
 
     Solves z(alpha/2) sqrt(psi) + z(power) sqrt(psi - d^2) = d sqrt(n) for d, where psi is the
-    discordant proportion. Holm over m tests is no easier than alpha / m for the smallest p.
+    discordant proportion. Under Holm, the smallest of m p-values is tested at alpha / m.
 
     Args:
         n: Matched pairs.

@@ -140,7 +140,7 @@ def download(client: httpx.Client, url: str, target: Path, entry: Entry) -> None
         part.unlink()
         raise SeamError(
             f"{url}: came with {size} bytes and is not the file that the repository lists "
-            f"({entry.size} bytes, {entry.sha[:12]}). Start again; if it comes so again, mend "
+            f"({entry.size} bytes, {entry.sha[:12]}). Start again; if that happens again, correct "
             f"release.address in params.yaml. {BY_HAND}"
         )
     part.replace(target)

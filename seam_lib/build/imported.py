@@ -39,7 +39,7 @@ from seam_lib.core.rows import (
 RELEASED = "release_row"
 #: What the report says of an imported benchmark.
 ORIGIN = (
-    "Imported from the files of the paper's release: every message was put together anew and has "
+    "Imported from the files of the paper's release: every message was composed again and has "
     "the digest that the release publishes. The restricted partitions keep their terms "
     "(DATA_LICENSES.md)."
 )
@@ -196,7 +196,7 @@ def write_release(folder: Path, cases: Iterable[Case]) -> list[Path]:
 def problems(rows: Sequence[Placed], digests: Digests) -> Iterator[str]:
     """Hold a copy of the release's benchmark against what the release says of it.
 
-    Every message is put together from its parts again, and its digest compared with its id and
+    Every message is composed from its parts again, and its digest compared with its id and
     with the published one. A source may be absent as a whole: each file has terms of its own.
 
     Args:
@@ -214,7 +214,8 @@ def problems(rows: Sequence[Placed], digests: Digests) -> Iterator[str]:
         members = list(group)
         clusters.add(cluster)
         if cluster not in digests:
-            yield f"{members[0].place}: {cluster} is none of the release's {len(digests)} clusters"
+            place, count = members[0].place, len(digests)
+            yield f"{place}: {cluster} is not one of the release's {count} clusters"
             continue
         files[source_of(cluster)] = members[0].place.rpartition(":")[0]
         found = [row.case.condition for row in members]

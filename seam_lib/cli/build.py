@@ -98,7 +98,7 @@ def import_benchmark(
 ) -> None:
     """Read a local copy of the release's benchmark, and hold every row against the release.
 
-    Every message is put together anew, and its digest compared with the published one. Where
+    Every message is composed again, and its digest compared with the published one. Where
     anything differs, all differences are listed, nothing is written, and the exit status is 1. The
     three files have terms of their own, so one or two of them may be imported alone.
     """

@@ -82,7 +82,7 @@ def show_tally(run: Run, stopped: str | None) -> bool:
     if all_of_them.missing:
         console.print(
             f"{all_of_them.missing} of {all_of_them.planned} cases have no answer yet. "
-            f"Go on with: {run.command}"
+            f"Continue with: {run.command}"
         )
     if all_of_them.unusable:
         console.print(

@@ -54,7 +54,7 @@ def judge() -> None:
     if tally.stopped:
         typer.echo(f"stopped: {tally.stopped}")
     if tally.missing:
-        typer.echo("Go on with: seam wild judge")
+        typer.echo("Continue with: seam wild judge")
         raise typer.Exit(1)
 
 

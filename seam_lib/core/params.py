@@ -24,7 +24,7 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 #: A 32-bit number, which Python's and numpy's generators both accept.
 Seed = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 
-#: Where `seam try` keeps the settings of its runs, a file each.
+#: Where `seam try` keeps the settings of its runs, one file per run.
 TRIED = "data/runs"
 #: What to do where text is expected and YAML reads something else.
 BARE = (
@@ -40,7 +40,7 @@ NAME_CHARS = 100
 def check_name(name: object, what: str, *, dots: bool = True) -> str:
     """Let a name through if files, shells, YAML, papermill and DVC all take it for what it is.
 
-    Every name that becomes part of a path comes by here: runs, trials, benchmarks, audits.
+    Every name that becomes part of a path is checked here: runs, trials, benchmarks, audits.
 
     Args:
         name: The name, as YAML read it.
@@ -53,7 +53,7 @@ def check_name(name: object, what: str, *, dots: bool = True) -> str:
     if isinstance(name, str) and not PLAIN.fullmatch(name):
         raise SeamError(
             f"{what}: {name!r} cannot be a file's name everywhere. Take letters, digits, hyphens "
-            f"and underscores, a letter or digit first; no path, no blank."
+            f"and underscores, a letter or digit first; no path and no spaces."
         )
     if not isinstance(name, str) or _reads_as_value(name):
         raise SeamError(

@@ -17,7 +17,7 @@ class Run(msgspec.Struct, frozen=True):
         name: Its name.
         settings: Its settings.
         root: The project's folder.
-        trial: Whether the settings lie in a file of their own, from `seam try`, not in params.yaml.
+        trial: Whether the settings are in a file of their own, from `seam try`, not in params.yaml.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """What asks it on, in words."""
+        """The command that continues it."""
         return "the same `seam try`" if self.trial else f"seam infer {self.name}"
 
     @property

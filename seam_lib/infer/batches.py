@@ -1,6 +1,6 @@
 """Batches: what a run has to ask as OpenAI batch files, and results back into the same traces.
 
-The road to large runs on engines that exist: vLLM's `run-batch` reads the same format, and a
+For large runs, engines read all calls from a file: vLLM's `run-batch` reads the same format, and a
 batch at a provider costs about half.
 """
 

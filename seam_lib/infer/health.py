@@ -92,9 +92,9 @@ HealthWarning = Crowded | Looping | Differing | Unrecorded | Apart
 class Health:
     """A run's diagnosis: what came back, when, and from whom."""
 
-    outcomes: pd.DataFrame  # a row a condition: what became of its cases
-    calls: pd.DataFrame  # a row a condition: attempts, defects, latency, length
-    windows: pd.DataFrame  # a row a condition: first and last answer (UTC), tagged departures
+    outcomes: pd.DataFrame  # one row per condition: what became of its cases
+    calls: pd.DataFrame  # one row per condition: attempts, defects, latency, length
+    windows: pd.DataFrame  # one row per condition: first and last answer (UTC), tagged departures
     provenance: pd.DataFrame  # a row a distinct value: who served which conditions, and how
     warnings: list[HealthWarning]
 

@@ -1,4 +1,4 @@
-"""What holds a run back: the provider's rate limits, the user's budget, failure upon failure."""
+"""What slows or stops a run: the provider's rate limits, the user's budget, repeated failures."""
 
 import math
 import random
@@ -73,7 +73,7 @@ class Budget:
 
 
 class Breaker:
-    """Notices that call after call fails alike: nobody there, key refused, limit reached.
+    """Notices that one call after another fails alike: no server, a refused key, a reached limit.
 
     Calls in flight together meet one outage together, so a failure that may pass counts only if
     its call began after the last counted one.

@@ -178,7 +178,7 @@ def check_settings(run: Run, traces: Iterable[Trace]) -> None:
 
 
 def tally(cases: list[Case], traces: Iterable[Trace], settings: RunParams) -> list[Tally]:
-    """Count what became of the cases: a row a condition, the paper's first, and one for all."""
+    """Count what became of the cases: one row per condition, the paper's first, and one for all."""
     attempts = by_prompt(map(prompt_of, cases), traces)
     conditions = in_order(case.condition for case in cases)
     rows = {condition: Tally(condition_name(condition)) for condition in conditions}
@@ -203,7 +203,7 @@ def require_all(run: Run, counts: list[Tally], stopped: str | None) -> None:
     if missing:
         raise SeamError(
             f"run {run.name}: {missing} of {planned} cases have no answer yet"
-            f"{f' (stopped: {stopped})' if stopped else ''}. Go on with: {run.command}"
+            f"{f' (stopped: {stopped})' if stopped else ''}. Continue with: {run.command}"
         )
 
 

@@ -56,7 +56,7 @@ def infer(
     limit: int | None = None,
     watch: Watch | None = None,
 ) -> str | None:
-    """Ask the model for every answer that is still lacking; write traces and outputs.
+    """Ask the model for every answer that is missing; write traces and outputs.
 
     With nothing left to ask it opens no connection and needs neither key nor model.
 
@@ -221,7 +221,7 @@ class _Runner:
             await self._settle(prompt)
             if self._stopping.is_set():
                 break
-        self._answering.set()  # or nobody will: let the followers see that the queue is empty
+        self._answering.set()  # the followers must see that the queue is empty
 
     async def _follow(self) -> None:
         """Work once the first worker has an answer: a wrong key costs one call, not many."""

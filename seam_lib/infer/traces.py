@@ -104,7 +104,7 @@ def read_traces(path: Path) -> list[Trace]:
 def by_prompt(prompts: Iterable[Prompt], traces: Iterable[Trace]) -> dict[str, list[Trace]]:
     """The attempts at each prompt, by its id, in the order of the log.
 
-    Attempts at a message that has changed since (the benchmark was built anew) are left out: they
+    Attempts at a message that has changed since (the benchmark was rebuilt) are left out: they
     answer something else.
     """
     digests = {prompt.id: message_digest(prompt.messages) for prompt in prompts}

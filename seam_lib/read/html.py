@@ -14,7 +14,7 @@ from seam_lib.read.specimens import Specimen, options, specimen_of
 from seam_lib.read.view import view_of
 from seam_lib.score.scorer import Finding
 
-#: By this a page of ours is known.
+#: Marks a page as one that we wrote, so that it may be replaced.
 GENERATOR = "seam specimens export"
 
 

@@ -1,4 +1,4 @@
-"""What a page of ours is made with: templates that escape, a policy that lets nothing else in.
+"""What our pages are made with: templates that escape, a policy that lets nothing else in.
 
 Texts are hostile. Jinja escapes every value, `printable` shows characters that would act instead of
 being seen, and the page's security policy allows its own style and script alone, by their digests,

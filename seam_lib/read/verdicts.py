@@ -215,7 +215,7 @@ def read_csv(path: Path) -> list[dict[str, Any]]:
     try:
         return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
     except FileNotFoundError:
-        raise SeamError(f"{path}: no such file. Write the packets first, or mend it.") from None
+        raise SeamError(f"{path}: no such file. Write the packets first, or correct it.") from None
 
 
 def to_csv(names: Sequence[str], rows: Iterable[dict[str, str]]) -> str:

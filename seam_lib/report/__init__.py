@@ -1,4 +1,4 @@
-"""The report of a run, reports/RUN/: the paper's analysis of one model of our own asking.
+"""The report of a run, reports/RUN/: the paper's analysis of a model that was asked here.
 
 One module a step::
 

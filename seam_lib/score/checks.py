@@ -45,7 +45,7 @@ def placebo(findings: Sequence[Finding]) -> Placebo:
     pairs, of which 3 to 6 fired (Appendix D).
 
     Args:
-        findings: Judged responses of one model or several.
+        findings: Scored responses of one model or several.
     """
     witnesses = {j.case.afterthought: j.case.witness_tokens or [] for j in findings}
     fires: list[Fire] = []

@@ -39,7 +39,7 @@ def count_damage(findings: Sequence[Finding]) -> pd.DataFrame:
     """Refusals, severe shortening and Python syntax under each treated condition.
 
     Args:
-        findings: Judged responses; each is compared with its own clean response.
+        findings: Scored responses; each is compared with its own clean response.
 
     Returns:
         One row a condition: condition, n; refusals and shortened (against clean), counts of n;

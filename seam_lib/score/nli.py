@@ -4,7 +4,7 @@ The paper runs microsoft/deberta-large-mnli sentence by sentence and takes its t
 Appendix D). Here identical pairs are read once over all models and conditions, answers are kept on
 disk, and sentences of similar length share a forward pass. A batch's logits differ from a single
 pass's in the last bits, so a pair whose two top logits are close is read again alone: its label is
-then the plain pipeline's own, and the others are too far from the edge to differ.
+then those of the plain pipeline, and the others are too far from the edge to differ.
 """
 
 import hashlib
@@ -30,8 +30,8 @@ CLOSE = 1e-2
 #: A batch holds at most so many pairs, and tokens with padding.
 BATCH_PAIRS = 32
 BATCH_TOKENS = 2048
-WAYS_OUT = (
-    "Three ways out: connect to the hub once and `pip install -e '.[nli]'`; give a local "
+REMEDIES = (
+    "Either connect to the hub once and `pip install -e '.[nli]'`; give a local "
     "folder that holds the model (score.nli or --nli); or leave the tier out with --no-nli."
 )
 
@@ -195,7 +195,7 @@ def load_classifier(name: str) -> TransformersClassifier:
         from transformers.models.auto.tokenization_auto import AutoTokenizer
     except ImportError as error:
         raise SeamError(
-            f"The semantic tier needs {error.name}, not installed. {WAYS_OUT}"
+            f"The semantic tier needs {error.name}, not installed. {REMEDIES}"
         ) from None
     if transformers.__version__ != PAPER_TRANSFORMERS:
         warnings.warn(
@@ -212,7 +212,7 @@ def load_classifier(name: str) -> TransformersClassifier:
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise SeamError(
-            f"{name}: the entailment model is not available: {reason} {WAYS_OUT}"
+            f"{name}: the entailment model is not available: {reason} {REMEDIES}"
         ) from None
     folder = Path(name)
     revision = _digest(folder) if folder.is_dir() else model.config._commit_hash

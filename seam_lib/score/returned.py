@@ -12,7 +12,6 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, pairwise
 from typing import NamedTuple
 
 from seam_lib.score.phrases import (
@@ -199,15 +198,16 @@ def _labelled(folded: str, blocks: list[Span]) -> Iterator[Span]:
     A label that is all there is of its paragraph's last line owns the next paragraph as well.
     """
     starts = [*(start for start, _ in blocks), len(folded)]
-    for label, following in pairwise(chain(_LABEL.finditer(folded), [None])):
-        assert label is not None  # only the last `following` is
+    labels = list(_LABEL.finditer(folded))
+    ends = [*(label.start() for label in labels[1:]), len(folded)]
+    for label, end in zip(labels, ends, strict=True):
         number, rest = label[1] or label[2], label[3].rstrip("*_ \r")
         if number not in ("1", "01", "one"):
             after = bisect_right(starts, label.start())
             last_line = label.end() == blocks[after - 1][1]
             if last_line and (rest.endswith(":") or not _WORD.search(rest)):
                 after = min(after + 1, len(blocks))
-            yield label.start(), min(starts[after], following.start() if following else len(folded))
+            yield label.start(), min(starts[after], end)
 
 
 def _behind_offers(folded: str, blocks: list[Span]) -> Iterator[Span]:

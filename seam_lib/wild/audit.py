@@ -50,7 +50,7 @@ def read_answers(path: Path) -> list[Annotation]:
         path: A CSV file.
 
     Returns:
-        Its rows, one a message.
+        Its rows, one per message.
 
     Raises:
         SeamError: A row is incomplete, contradicts itself or comes twice, or there is none; names

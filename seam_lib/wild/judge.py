@@ -73,7 +73,7 @@ class Ruling(msgspec.Struct, frozen=True):
 
 
 class JudgeRun(Run, frozen=True):
-    """The judge as a run, whose settings lie elsewhere than other runs'."""
+    """The judge as a run, whose settings are elsewhere than other runs'."""
 
     @property
     def home(self) -> str:
@@ -82,7 +82,7 @@ class JudgeRun(Run, frozen=True):
 
     @property
     def command(self) -> str:
-        """What asks it on, in words."""
+        """The command that continues it."""
         return "seam wild judge"
 
 

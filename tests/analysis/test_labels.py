@@ -482,7 +482,10 @@ def test_changes_keep_clusters_that_only_the_axis_has():
     ("case", "complaint"),
     [
         (("m", "coedit:1", "newline"), "is already not absorbed; drop its row"),
-        (("m", "coedit:77", "newline"), "no label for m coedit:77 newline; drop its row or mend"),
+        (
+            ("m", "coedit:77", "newline"),
+            "no label for m coedit:77 newline; drop its row or correct",
+        ),
         (("other", "coedit:0", "newline"), "no label for other coedit:0 newline"),
     ],
 )

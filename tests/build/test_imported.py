@@ -243,7 +243,7 @@ def test_files_of_something_else_are_refused(project: Path, tmp_path: Path) -> N
     )
     assert "no such file" in refused(project, tmp_path / "none.jsonl")
     other.write_text(json.dumps(ROWS[0] | {"composition_event_id": "canitedit:none"}) + "\n")
-    assert f"{other}:1: canitedit:none is none of the release's 96 clusters" in refused(
+    assert f"{other}:1: canitedit:none is not one of the release's 96 clusters" in refused(
         project, other
     )
     other.write_text(json.dumps(ROWS[0]) + "\n" + json.dumps(ROWS[0]) + "\n")

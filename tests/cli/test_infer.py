@@ -42,14 +42,14 @@ def test_a_complete_run_says_so_and_ends_with_success(project: Path) -> None:
     assert code == 0
     assert "all 12 12 0 0 0" in text
     assert "12/12" in text
-    assert "Go on with" not in text
+    assert "Continue with" not in text
 
 
 def test_a_partial_run_counts_what_is_missing_and_fails(project: Path) -> None:
     code, text, _ = call(project, lambda body, n: "ok", "--limit", "3")
     assert code == 1
     assert "all 12 3 0 0 9" in text
-    assert "9 of 12 cases have no answer yet. Go on with: seam infer trial" in text
+    assert "9 of 12 cases have no answer yet. Continue with: seam infer trial" in text
 
 
 def test_unusable_cases_are_never_hidden(project: Path) -> None:
@@ -64,7 +64,7 @@ def test_the_providers_own_words_are_shown(project: Path) -> None:
     code, text, _ = call(project, lambda body, n: "limit")
     assert code == 1
     assert "stopped: 5 equal failures in a row: HTTP 400: You have reached your specified" in text
-    assert "Go on with: seam infer trial" in text
+    assert "Continue with: seam infer trial" in text
 
 
 def test_the_key_is_never_printed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,7 +129,7 @@ def test_nothing_goes_on_from_a_run_that_lacks_answers(tmp_path: Path) -> None:
     require_all(run, tally(CASES, log, run.settings), None)  # unusable, but on record
     counts = tally(CASES, log[:-1], run.settings)
     with pytest.raises(
-        SeamError, match=r"1 of 12 .* \(stopped: why\)\. Go on with: seam infer trial"
+        SeamError, match=r"1 of 12 .* \(stopped: why\)\. Continue with: seam infer trial"
     ):
         require_all(run, counts, "why")
 

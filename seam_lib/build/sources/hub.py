@@ -23,13 +23,13 @@ OFFLINE = "Check the network, or set build.source to files in params.yaml to use
 #: What to do about a dataset that wants a login, or is gone: the hub's answers do not differ.
 TERMS = (
     "Its terms must be accepted: open https://huggingface.co/datasets/{0}, accept them there, and "
-    "set HF_TOKEN. If there is no such page, the dataset has moved: mend "
+    "set HF_TOKEN. If there is no such page, the dataset has moved: correct "
     "seam_lib/build/sources/{1}.py."
 )
 #: What to do about a dataset whose splits, files or columns are not what they were.
 CHANGED = (
     "Upstream changed: pin a commit that still has what is asked for, `{0}: COMMIT` under "
-    "build.revisions in params.yaml, or mend seam_lib/build/sources/{0}.py."
+    "build.revisions in params.yaml, or correct seam_lib/build/sources/{0}.py."
 )
 #: ... and one that can only be read by running its script.
 SCRIPT = (
