@@ -9,6 +9,7 @@ from typing import Literal
 from unicodedata import category
 
 from seam_lib.core.rows import Output, Trace
+from seam_lib.core.thinking import split
 
 Flaw = Literal["missing", "error", "empty", "length", "filter", "refusal", "broken", "unknown"]
 
@@ -64,7 +65,15 @@ def flaw(answer: Output | Trace) -> Flaw | None:
         return ended
     if answer.error:
         return "error"
-    return None if visible(answer.response or "") else "empty"
+    text, _, whole = split(answer.response or "")
+    if not whole:
+        return "length"
+    return None if visible(text) else "empty"
+
+
+def delivered(answer: Output | Trace) -> str:
+    """The text that a person gets: the response without thinking that was left in it."""
+    return split(answer.response or "").text
 
 
 def usable(answer: Output | Trace) -> bool:

@@ -55,6 +55,19 @@ class Looping(msgspec.Struct, frozen=True, tag_field="kind"):
         return f"answers or their reasoning fell into a repetition loop: {where}"
 
 
+class Thinking(msgspec.Struct, frozen=True, tag_field="kind"):
+    """Some answers, but not all, had their thinking inside the content."""
+
+    some: int
+    answers: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.some} of {self.answers} answers had thinking inside the content, which is kept "
+            "apart from them: the server has no parser for it, or the model thinks at will"
+        )
+
+
 class Differing(msgspec.Struct, frozen=True, tag_field="kind"):
     """Conditions were not served or decoded alike (Appendix H): each value's conditions."""
 
@@ -85,7 +98,7 @@ class Apart(msgspec.Struct, frozen=True, tag_field="kind"):
 
 
 #: What is odd about a run. As text, each is a sentence without its full stop.
-HealthWarning = Crowded | Looping | Differing | Unrecorded | Apart
+HealthWarning = Crowded | Looping | Thinking | Differing | Unrecorded | Apart
 
 
 @dataclass(frozen=True)
@@ -124,6 +137,7 @@ def diagnose(cases: list[Case], traces: Sequence[Trace], settings: RunParams) ->
         warnings=[
             *_clusters(cases, attempts, settings),
             *_loops(tried),
+            *_thinking(traces),
             *_differences(provenance),
             *_distance(tried),
         ],
@@ -300,6 +314,14 @@ def _usual_decoding(trace: Trace) -> dict[str, str]:
     return {
         name: msgspec.json.encode(value, order="sorted").decode() for name, value in kept.items()
     }
+
+
+def _thinking(traces: Sequence[Trace]) -> Iterator[Thinking]:
+    """Warn if some answers carry thinking in their content and others do not."""
+    answers = [trace for trace in traces if trace.error is None]
+    some = sum("thinking" in trace.raw for trace in answers)
+    if 0 < some < len(answers):
+        yield Thinking(some, len(answers))
 
 
 def _loops_somewhere(trace: Trace) -> bool:

@@ -7,10 +7,12 @@ start finishes what is left and asks nothing twice that has a usable answer.
 import asyncio
 import contextlib
 import random
+import re
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 
@@ -20,6 +22,7 @@ from seam_lib.core.errors import SeamError
 from seam_lib.core.params import RunParams
 from seam_lib.core.rows import Trace
 from seam_lib.core.run import Run
+from seam_lib.core.thinking import split
 from seam_lib.infer.limits import (
     CHARS_PER_TOKEN,
     Breaker,
@@ -45,6 +48,8 @@ from seam_lib.infer.traces import Log, by_prompt, open_log, outputs, repeats
 
 #: Told of each attempt once it is on disk, with where its prompt then stands.
 Watch = Callable[[Trace, State], None]
+#: What JSON can hold and a file of text cannot, or should not.
+NO_CHARACTER = re.compile(r"[\ud800-\udfff\x00]")
 #: Draws the answers that `recheck` asks for again.
 RECHECK_SEED = 42
 
@@ -131,7 +136,7 @@ def make_trace(
 ) -> Trace:
     """Put one call on record: what was asked of whom, and what came of it."""
     settings = run.settings
-    reply = outcome if isinstance(outcome, Reply) else None
+    reply = as_delivered(storable(outcome)) if isinstance(outcome, Reply) else None
     return Trace(
         run=run.name,
         case_id=prompt_id,
@@ -152,6 +157,45 @@ def make_trace(
         error=None if reply else str(outcome),
         raw=reply.raw if reply else {},
     )
+
+
+def as_delivered(reply: Reply) -> Reply:
+    """A reply whose text is the answer alone; thinking in its content joins its reasoning.
+
+    The record says so in `raw.thinking`. If the thinking never ends, the answer was cut off.
+    """
+    text, thinking, whole = split(reply.text or "")
+    if not thinking and whole:
+        return reply
+    return msgspec.structs.replace(
+        reply,
+        text=text,
+        reasoning=reply.reasoning + thinking,
+        finish_reason=reply.finish_reason if whole else "length",
+        raw=reply.raw | {"thinking": "in the content"},
+    )
+
+
+def storable(reply: Reply) -> Reply:
+    """A reply without characters that are none: lone surrogates, which no file can hold, and NUL.
+
+    Each becomes U+FFFD; `raw.replaced` says how many did.
+    """
+    replaced = 0
+
+    def sound(value: Any) -> Any:
+        nonlocal replaced
+        if isinstance(value, str):
+            value, count = NO_CHARACTER.subn("\ufffd", value)
+            replaced += count
+        elif isinstance(value, dict):
+            value = {sound(key): sound(item) for key, item in value.items()}
+        elif isinstance(value, list):
+            value = [sound(item) for item in value]
+        return value
+
+    fields = {name: sound(value) for name, value in msgspec.structs.asdict(reply).items()}
+    return Reply(**fields | {"raw": fields["raw"] | {"replaced": replaced}}) if replaced else reply
 
 
 def _cost(settings: RunParams, request: Request, outcome: Reply | CallError) -> float | None:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from seam_lib.core.answers import Flaw, flaw, usable, words
+from seam_lib.core.answers import Flaw, delivered, flaw, usable, words
 from seam_lib.core.benchmark import read_benchmark
 from seam_lib.core.errors import SeamError
 from seam_lib.core.files import read_rows, sha256, write_json, write_rows
@@ -164,7 +164,7 @@ def _read(
         if found:
             unusable[key] = _Unusable(found, output.finish_reason)
         else:
-            response = output.response or ""
+            response = delivered(output)
             readings[key] = Reading(response, extract(response, cases[output.case_id].genre))
     return readings, unusable
 
@@ -205,7 +205,7 @@ def pick_answer(
     Raises:
         SeamError: No such case has a usable answer beside a usable clean one.
     """
-    answered = {output.case_id: output.response or "" for output in outputs if usable(output)}
+    answered = {output.case_id: delivered(output) for output in outputs if usable(output)}
     clean_of = {c.composition_event_id: c.id for c in cases if c.condition == "clean"}
     pairs = [
         (case, answered[case.id], answered[clean_of[case.composition_event_id]])

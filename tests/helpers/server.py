@@ -310,6 +310,14 @@ MODES: dict[str, Callable[[Call], None]] = {
     "null": lambda call: call.say(None),
     "length": lambda call: call.say(call.text, "length"),
     "empty length": lambda call: call.say("", "length"),
+    "thinking": lambda call: call.say(f"<think>\nIs it a note?\n</think>\n\n{call.text}"),
+    "thinking opened by the template": lambda call: call.say(f"A note?\n</think>\n\n{call.text}"),
+    "thinking in channels": lambda call: call.say(
+        f"<|channel|>analysis<|message|>A note?<|end|><|start|>assistant"
+        f"<|channel|>final<|message|>{call.text}<|return|>"
+    ),
+    "thinking without end": lambda call: call.say("<think>\nIs it a note, or is it"),
+    "surrogate": lambda call: call.say(f"{call.text}\ud83d\x00"),
     "hang": _hang,
     "reset": _reset,
     "drip": _drip,

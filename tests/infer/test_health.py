@@ -12,6 +12,7 @@ from seam_lib.infer.health import (
     Differing,
     Health,
     Looping,
+    Thinking,
     Unrecorded,
     answers,
     by_source,
@@ -106,6 +107,13 @@ def test_conditions_collected_more_than_a_day_apart_are_named() -> None:
         warnings = check({"newline_R": later}).warnings
         assert warnings == [Apart("clean", "artifact-native", days)] * warns
     assert str(warnings[0]) == "clean and artifact-native were collected 38.0 days apart"
+
+
+def test_thinking_in_some_answers_but_not_in_all_is_named() -> None:
+    marked = {"raw": {"thinking": "in the content"}}
+    (warning,) = check({"newline": marked}).warnings
+    assert warning == Thinking(12, 72) and "12 of 72 answers had thinking" in str(warning)
+    assert check(dict.fromkeys(CONDITIONS, marked)).warnings == []
 
 
 def test_one_late_retry_does_not_move_a_condition() -> None:

@@ -51,6 +51,44 @@ def message(body: dict[str, Any]) -> str:
     return text
 
 
+THINKING = ("thinking", "thinking opened by the template", "thinking in channels")
+
+
+@pytest.mark.parametrize("mode", THINKING)
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_thinking_inside_the_content_is_no_part_of_the_answer(
+    tmp_path: Path, mode: str, provider: str
+) -> None:
+    cases = trial_cases(1)
+    with serving(lambda body, seen: mode) as server:
+        run = run_on(tmp_path, server.url, provider, cases=cases)
+        assert ask(run) is None
+    for case in cases:
+        assert str(outputs(run)[case.id].response).strip() == edited(case.message).strip()
+    for trace in read_traces(run.traces):
+        assert trace.reasoning_chars > 5 and trace.raw["thinking"] == "in the content"
+
+
+def test_thinking_without_end_is_an_answer_cut_off_and_drawn_again(tmp_path: Path) -> None:
+    cases = trial_cases(1)
+    with serving(lambda body, seen: "ok" if seen else "thinking without end") as server:
+        run = run_on(tmp_path, server.url, cases=cases)
+        assert ask(run) is None
+    assert all(outputs(run)[case.id].response == edited(case.message) for case in cases)
+    first = [trace for trace in read_traces(run.traces) if trace.attempt == 1]
+    assert {trace.finish_reason for trace in first} == {"length"} and len(first) == len(cases)
+
+
+def test_characters_that_are_none_do_not_end_a_run(tmp_path: Path) -> None:
+    cases = trial_cases(1)
+    with serving(lambda body, seen: "surrogate") as server:
+        run = run_on(tmp_path, server.url, cases=cases)
+        assert ask(run) is None
+    for case in cases:
+        assert outputs(run)[case.id].response == f"{edited(case.message)}\ufffd\ufffd"
+    assert all(trace.raw["replaced"] == 2 for trace in read_traces(run.traces))
+
+
 def ok(body: dict[str, Any], seen: int) -> str:
     return "ok"
 

@@ -64,7 +64,7 @@ LEFT_OUT = {
     "seam release fetch": "needs the network: tests/cli/test_release.py fetches from a server",
     "seam verify": "minutes; .ci/run does, and test_verify.py tests it",
     "seam build --check-digests": "needs the hub: tests/build has one",
-    "vllm serve Qwen/Qwen3-8B --port 8000": "needs vLLM: the fake server stands there",
+    "vllm serve Qwen/Qwen3-8B --port 8000 --reasoning-parser qwen3": "needs vLLM: a fake is there",
     "pip install -e '.[inspect]'": "downloads",
     "pip install -e '.[nli]'": "downloads",
 }

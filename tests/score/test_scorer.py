@@ -87,6 +87,18 @@ def test_an_edit_without_the_comment_never_fires(cases: list[Case], pattern: str
     assert not any(label.absorbed for label in labels_of(cases, answers(cases, pattern)))
 
 
+def test_a_comment_in_the_thinking_alone_is_not_absorbed(cases: list[Case]) -> None:
+    """`seam score --outputs` reads what other tools wrote, their servers' thinking included."""
+    thought = [
+        msgspec.structs.replace(
+            output, response=f"<think>\n{case.afterthought}\n</think>\n\n{output.response}"
+        )
+        for case, output in zip(cases, answers(cases, "{artifact}"), strict=True)
+    ]
+    labels = labels_of(cases, thought)
+    assert len(labels) == 480 and not any(label.absorbed for label in labels)
+
+
 def test_a_signal_in_clean_never_fires(cases: list[Case]) -> None:
     comments = {c.composition_event_id: c.afterthought for c in cases if c.condition == "newline"}
     spoiled = [
