@@ -1,5 +1,6 @@
 """What the run commands show: progress while calling, and complete counts afterwards."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from seam_lib.core.run import Run, load_cases
 from seam_lib.infer import runner
 from seam_lib.infer.plan import Forecast, State, forecast, open_prompts, reasons, tally
 from seam_lib.infer.prompts import load_prompts, prompt_of
+from seam_lib.infer.providers import URL_ENV
 from seam_lib.infer.traces import outputs, read_traces
 
 console = Console(soft_wrap=True, highlight=False)
@@ -101,8 +103,11 @@ def show_dry_run(run: Run) -> None:
 
 def show_forecast(run: Run, plan: Forecast) -> None:
     """Print what the next start would take: calls, tokens, time and money."""
-    where = run.settings.base_url or f"the {run.settings.provider} provider"
+    provider, address = run.settings.provider, run.settings.base_url
+    where = address or f"the {provider} provider's own address"
     console.print(f"{run.name}: {run.settings.model} at {where}", markup=False)
+    if (name := URL_ENV.get(provider, "")) in os.environ and address is None:
+        console.print(f"  note    {name} is set, but a run does not read it: give --base-url")
     console.print(f"  cases   {plan.prompts} planned, {plan.prompts - plan.calls} settled")
     console.print(f"  calls   {plan.calls}, if none must be repeated")
     console.print(f"  tokens  about {plan.input_tokens:,} in and {plan.output_tokens:,} out;")

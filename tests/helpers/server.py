@@ -157,6 +157,7 @@ class Server:
     key: str | None = None
     url: str = ""
     bodies: list[dict[str, Any]] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     open: int = 0
     most_open: int = 0
@@ -245,6 +246,7 @@ class Call(Handler):
             seen = state.counts[message]
             state.counts[message] += 1
             state.bodies.append(self.body)
+            state.heads.append(str(self.headers))
             state.open += 1
             state.most_open = max(state.most_open, state.open)
         mode = state.script(self.body, seen)

@@ -372,3 +372,54 @@ def test_killed_at_fifty_moments_it_ends_as_if_undisturbed(tmp_path: Path) -> No
     per_case = Counter(t.case_id for t in read_traces(run.traces) if usable(t))
     assert set(per_case.values()) == {1}
     assert len(per_case) == len(cases)
+
+
+# --- The environment ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks://127.0.0.1:9", "socks5h://x:1"])
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_no_proxy_stands_before_a_server_on_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str, proxy: str
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, proxy)
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with serving(ok) as server:
+        assert ask(run_on(tmp_path, server.url, provider, cases=trial_cases(1))) is None
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_proxy_that_cannot_be_used_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, provider: str
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks://127.0.0.1:9")
+    monkeypatch.setenv("all_proxy", "socks://127.0.0.1:9")
+    run = run_on(tmp_path, "http://models.example", provider, cases=trial_cases(1))
+    with pytest.raises(SeamError, match="proxy that the environment sets cannot be used"):
+        ask(run)
+
+
+def test_what_belongs_to_a_provider_s_own_server_goes_to_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = {
+        "OPENAI_ORG_ID": "org-secret",
+        "OPENAI_PROJECT_ID": "project-secret",
+        "OPENAI_API_KEY": "key-secret",
+        "OPENAI_CUSTOM_HEADERS": "X-Team: header-secret",
+        "ANTHROPIC_AUTH_TOKEN": "token-secret",
+        "ANTHROPIC_CUSTOM_HEADERS": "X-Team: header-secret",
+    }
+    for name, value in secret.items():
+        monkeypatch.setenv(name, value)
+    heads: list[str] = []
+
+    for provider in ("openai", "anthropic"):
+        with serving(ok) as server:
+            run = run_on(tmp_path / provider, server.url, provider, cases=trial_cases(1))
+            assert ask(run) is None
+            heads += server.heads
+    assert heads and not [head for head in heads if "secret" in head]
+    assert {name: os.environ[name] for name in secret} == secret

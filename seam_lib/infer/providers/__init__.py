@@ -6,10 +6,11 @@ Each provider is one small file. Retries, limits and records are the runner's, n
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from email.utils import parsedate_to_datetime
 from importlib import import_module
+from ipaddress import ip_address
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -24,6 +25,8 @@ T = TypeVar("T")
 TRANSIENT = (408, 409, 429)
 #: Where the key of a provider's own server is looked for, unless the run says otherwise.
 KEY_ENV = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+#: The variable in which each client library looks for an address, which a run does not read.
+URL_ENV = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 #: No case can succeed: refused key, no permission, no such model or address.
 FATAL = (401, 402, 403, 404)
 
@@ -125,6 +128,53 @@ def api_key(settings: RunParams) -> str:
             f"key. Set it (`export {name}=...`); keys are never read from a file."
         )
     return key
+
+
+@contextmanager
+def own_environment(settings: RunParams) -> Iterator[None]:
+    """Hide from a client what the environment says for another server than the run's.
+
+    Both libraries read organisation, project, further headers and tokens from variables, and would
+    send them to any address. They belong to the provider's own server alone.
+    """
+    hidden = {}
+    if settings.base_url is not None:
+        names = [name for name in os.environ if name.startswith(("OPENAI_", "ANTHROPIC_"))]
+        hidden = {name: os.environ.pop(name) for name in names}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+def http_client(library: Any, url: str) -> Any:
+    """A client library's pool of connections; no proxy stands between us and our own machine.
+
+    Args:
+        library: `openai` or `anthropic`; its aiohttp client takes half the processor time of httpx.
+        url: Where the calls go.
+
+    Raises:
+        SeamError: The environment names a proxy that cannot be used.
+    """
+    try:
+        return library.DefaultAioHttpClient(trust_env=not is_loopback(url))
+    except (ValueError, ImportError) as error:
+        raise SeamError(
+            f"the proxy that the environment sets cannot be used for {public_url(url)}: {error} "
+            "Correct or unset HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, or name the host in NO_PROXY."
+        ) from None
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is on this machine."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def public_url(url: str) -> str:

@@ -8,7 +8,16 @@ import anthropic
 import msgspec
 
 from seam_lib.core.params import RunParams
-from seam_lib.infer.providers import Reply, Request, answer, api_key, post, public_url
+from seam_lib.infer.providers import (
+    Reply,
+    Request,
+    answer,
+    api_key,
+    http_client,
+    own_environment,
+    post,
+    public_url,
+)
 
 DEFAULT_URL = "https://api.anthropic.com"
 
@@ -51,13 +60,16 @@ class Anthropic:
 @asynccontextmanager
 async def connect(settings: RunParams) -> AsyncIterator[Anthropic]:
     """Open the client; its own retries are off, since the runner's are on record."""
-    async with anthropic.AsyncAnthropic(
-        api_key=api_key(settings),
-        base_url=settings.base_url or DEFAULT_URL,
-        max_retries=0,
-        timeout=None,  # `post` limits the whole exchange
-        http_client=anthropic.DefaultAioHttpClient(),  # half the processor time of its default
-    ) as client:
+    key, url = api_key(settings), settings.base_url or DEFAULT_URL
+    with own_environment(settings):
+        opened = anthropic.AsyncAnthropic(
+            api_key=key,
+            base_url=url,
+            max_retries=0,
+            timeout=None,  # `post` limits the whole exchange
+            http_client=http_client(anthropic, url),
+        )
+    async with opened as client:
         yield Anthropic(client, settings)
 
 

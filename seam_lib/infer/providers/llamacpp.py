@@ -15,6 +15,7 @@ import openai
 
 from seam_lib.core.errors import SeamError
 from seam_lib.core.params import RunParams, ServerParams
+from seam_lib.infer.providers import http_client
 from seam_lib.infer.providers.openai import OpenAI
 
 #: The package that holds the weights, as one GGUF file.
@@ -30,7 +31,7 @@ async def connect(settings: RunParams) -> AsyncIterator[OpenAI]:
             base_url=f"{url}/v1",
             max_retries=0,
             timeout=None,  # `post` limits the whole exchange
-            http_client=openai.DefaultAioHttpClient(trust_env=False),  # no proxy to ourselves
+            http_client=http_client(openai, url),
         ) as client:
             provider = OpenAI(client, settings)
             provider.endpoint = f"xllamacpp {version('xllamacpp')}"  # the port says nothing

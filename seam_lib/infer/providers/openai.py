@@ -14,6 +14,8 @@ from seam_lib.infer.providers import (
     Request,
     answer,
     api_key,
+    http_client,
+    own_environment,
     post,
     public_url,
 )
@@ -67,13 +69,16 @@ class OpenAI:
 @asynccontextmanager
 async def connect(settings: RunParams) -> AsyncIterator[OpenAI]:
     """Open the client; its own retries are off, since the runner's are on record."""
-    async with openai.AsyncOpenAI(
-        api_key=api_key(settings),
-        base_url=settings.base_url or DEFAULT_URL,
-        max_retries=0,
-        timeout=None,  # `post` limits the whole exchange
-        http_client=openai.DefaultAioHttpClient(),  # half the processor time of its default
-    ) as client:
+    key, url = api_key(settings), settings.base_url or DEFAULT_URL
+    with own_environment(settings):
+        opened = openai.AsyncOpenAI(
+            api_key=key,
+            base_url=url,
+            max_retries=0,
+            timeout=None,  # `post` limits the whole exchange
+            http_client=http_client(openai, url),
+        )
+    async with opened as client:
         yield OpenAI(client, settings)
 
 
