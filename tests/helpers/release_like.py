@@ -3,6 +3,7 @@
 The field sets, their nulls and the places of the rows follow docs/release.md, not the importer.
 """
 
+import csv
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -148,7 +149,9 @@ def write_published(root: Path) -> None:
 
 def labels_of_ours() -> LabelSet:
     """Published labels of 96 clusters, as if they were of ours."""
-    published = read_labels(ROOT / "data" / "published" / "labels.csv")
+    folder = ROOT / "data" / "published"
+    keys = [row["key"] for row in csv.DictReader((folder / "panel.csv").open(encoding="utf-8"))]
+    published = read_labels(folder / "labels.csv", keys)  # levers depend on the models' order
     names: dict[str, str] = {}
     for source in SOURCES:
         theirs = [cluster for cluster in published.clusters if source_of(cluster) == source]

@@ -61,6 +61,7 @@ LEFT_OUT = {
     "make notebooks": "minutes; nbval runs every notebook",
     "source .venv/bin/activate": "the tests run in such an environment",
     "dvc repro": "minutes; .ci/run verifies, which executes every stage",
+    "dvc repro report@qwen3-8b-batch": "the stage of report@qwen3-8b, over imported answers",
     "seam release fetch": "needs the network: tests/cli/test_release.py fetches from a server",
     "seam verify": "minutes; .ci/run does, and test_verify.py tests it",
     "seam build --check-digests": "needs the hub: tests/build has one",
@@ -68,8 +69,8 @@ LEFT_OUT = {
     "pip install -e '.[inspect]'": "downloads",
     "pip install -e '.[nli]'": "downloads",
 }
-#: The first command that asks a model, and what is run of it: 24 cases take minutes.
-EMBEDDED = ("seam try embedded --limit 24", "seam try embedded --limit 6")
+#: The first command that asks a model, and what is run of it: 24 whole answers take minutes.
+EMBEDDED = ("seam try embedded --limit 24", "seam try embedded --limit 6 --set max_tokens=40")
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
