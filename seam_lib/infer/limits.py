@@ -76,22 +76,32 @@ class Breaker:
     """Notices that one call after another fails alike: no server, a refused key, a reached limit.
 
     Calls in flight together meet one outage together, so a failure that may pass counts only if
-    its call began after the last counted one.
+    its call began after the last counted one. A rate limit is no failure: it stops a run only if no
+    answer came for as long as `PATIENCE`.
     """
 
     def __init__(self) -> None:
         self._last = ""
         self._count = 0
         self._counted_at = -math.inf
+        self._limited_since = math.inf
+        #: How often the provider's rate limit was met since the last answer.
+        self.rounds = 0
 
     def success(self) -> None:
         """A call came back with an answer."""
-        self._count = 0
+        self._count = self.rounds = 0
+        self._limited_since = math.inf
 
     def failure(self, error: CallError, started: float, ended: float) -> bool:
         """Count a failed call; True if the run must stop now."""
         if error.fatal or (error.retry_after or 0.0) > PATIENCE:
             return True
+        if error.limited:
+            self._limited_since = min(self._limited_since, started)
+            if started >= self._counted_at:
+                self.rounds, self._counted_at = self.rounds + 1, ended
+            return ended - self._limited_since > PATIENCE
         name = error.kind if error.transient else str(error)
         if name != self._last:
             self._last, self._count, self._counted_at = name, 0, -math.inf
@@ -109,6 +119,11 @@ def breaker_words(error: CallError, endpoint: str) -> str:
         return f"the provider refuses: {error}"
     if (error.retry_after or 0.0) > PATIENCE:
         return f"the provider asks to wait {error.retry_after:.0f} s: {error}"
+    if error.limited:
+        return (
+            f"the provider's rate limit did not lift within {PATIENCE:.0f} s: {error}. Set "
+            "requests_per_minute or tokens_per_minute to what it allows"
+        )
     hint = f". Is a server running at {endpoint}?" if error.kind == "no connection" else ""
     return f"{BREAKER} equal failures in a row: {error}{hint}"
 
@@ -131,7 +146,7 @@ def prompt_chars(request: Request) -> int:
 
 
 def backoff(settings: RunParams, failures: int, error: CallError) -> float:
-    """Seconds to wait after a case's n-th failed call in a row.
+    """Seconds to wait after a case's n-th failed call in a row, or the n-th limit met in a row.
 
     Exponential with jitter, so that calls that failed together do not return together; never
     less than the provider asked for.

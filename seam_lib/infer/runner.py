@@ -287,11 +287,14 @@ class _Runner:
                 self._pace.correct(sum(trace.usage.values()) - expected)
             if error is None:
                 continue
-            failures += 1
+            failures += not error.limited
             if not error.transient or failures > self._settings.retries:
                 return
-            self._pace.hold(error.retry_after or 0.0, time.monotonic())
-            await self._sleep(backoff(self._settings, failures, error))
+            wait = backoff(
+                self._settings, self._breaker.rounds if error.limited else failures, error
+            )
+            self._pace.hold(wait if error.limited else error.retry_after or 0.0, time.monotonic())
+            await self._sleep(wait)
 
     async def _admitted(self, request: Request, tokens: float) -> bool:
         """Wait for the rate limits and the budget; False if the run stops instead."""

@@ -330,6 +330,7 @@ MODES: dict[str, Callable[[Call], None]] = {
     "no choice": lambda call: call.send(call.reply(choices=[])),
     "error in 200": lambda call: call.send(b'{"error": {"message": "upstream busy", "code": 502}}'),
     "429": lambda call: call.refuse(429, "slow down", Retry_After="0.05"),
+    "429 bare": lambda call: call.refuse(429, "slow down"),
     "429 long": lambda call: call.refuse(429, "come back tomorrow", Retry_After="86400"),
     "limit": lambda call: call.refuse(400, "You have reached your specified API usage limits."),
     "echo key": lambda call: call.refuse(401, f"Incorrect API key provided: {call.given}"),

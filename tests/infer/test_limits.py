@@ -3,6 +3,7 @@ import pytest
 from seam_lib.core.params import RunParams
 from seam_lib.infer.limits import (
     BREAKER,
+    PATIENCE,
     Breaker,
     Budget,
     Pace,
@@ -93,6 +94,18 @@ def test_refusals_of_single_messages_are_told_apart_by_their_words() -> None:
         CallError("HTTP 400", f"{n} tokens are too many", transient=False) for n in range(9)
     ]
     assert not any(failures(Breaker(), *too_long))
+
+
+def test_a_rate_limit_is_waited_for_and_ends_a_run_only_after_ten_minutes() -> None:
+    breaker, limit = Breaker(), CallError("HTTP 429", "slow down")
+    assert not any(failures(breaker, *[limit] * 64, together=True)) and breaker.rounds == 1
+    assert not any(failures(breaker, *[limit] * 64))
+    assert not breaker.failure(limit, 598.0, PATIENCE) and breaker.failure(limit, 599.0, 600.1)
+    assert "did not lift within 600 s" in breaker_words(limit, "http://x")
+    breaker.success()
+    assert not breaker.failure(limit, 700.0, 701.0) and breaker.rounds == 1
+    spent = CallError("HTTP 429", "insufficient_quota", transient=True, fatal=True)
+    assert breaker.failure(spent, 702.0, 703.0)
 
 
 def test_a_refused_key_or_a_very_long_wait_opens_at_once() -> None:

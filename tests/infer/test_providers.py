@@ -11,6 +11,7 @@ from seam_lib.infer.providers import (
     CallError,
     Reply,
     Request,
+    _asked_wait,
     _retry_after,
     anthropic,
     api_key,
@@ -121,12 +122,61 @@ def test_bodies_leave_out_what_is_not_set_and_pass_the_rest_through() -> None:
     assert "temperature" not in anthropic.request_body(settings("anthropic"), plain)
 
 
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 100, "completion_tokens": 20}, (100, 20)),
+        ({"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 1620}, (100, 1520)),
+        ({"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 0}, (100, 20)),
+        ({"prompt_tokens": 100.0, "completion_tokens": 20.0}, (100, 20)),
+        ({"prompt_tokens": None, "completion_tokens": 20}, None),
+        ({"prompt_tokens": 100}, None),
+        ({"prompt_tokens": "many", "completion_tokens": -1}, None),
+        (
+            {"prompt_tokens": 100, "completion_tokens": 20, "completion_tokens_details": []},
+            (100, 20),
+        ),
+        ([], None),
+        (None, None),
+    ],
+)
+def test_what_is_billed_is_counted_and_no_answer_is_lost_for_an_odd_count(
+    usage: object, counted: tuple[int, int] | None
+) -> None:
+    choice = {"message": {"content": "a"}, "finish_reason": "stop"}
+    reply = openai.read_reply({"choices": [choice], "usage": usage})
+    names = ("input_tokens", "output_tokens")
+    assert reply.text == "a"
+    assert reply.usage == (dict(zip(names, counted, strict=True)) if counted else {})
+
+
+def test_anthropic_s_odd_counts_are_no_counts() -> None:
+    for usage in (None, {"input_tokens": 3}, {"input_tokens": None, "output_tokens": 2}, "x"):
+        reply = anthropic.read_reply({"content": [{"type": "text", "text": "a"}], "usage": usage})
+        assert (reply.text, reply.usage) == ("a", {})
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds"),
+    [
+        ('{"error": {"message": "Rate limit reached. Please try again in 41s."}}', 41.0),
+        ("Please try again in 1m30.5s. Visit", 90.5),
+        ("try again in 20ms", 0.02),
+        ('{"error": {"details": [{"retryDelay": "41s"}]}}', 41.0),
+        ("slow down", None),
+    ],
+)
+def test_a_wait_that_an_error_asks_for_in_words_is_read(body: str, seconds: float | None) -> None:
+    assert _asked_wait(body) == (pytest.approx(seconds) if seconds else None)
+
+
 def test_hidden_reasoning_is_told_apart_from_the_text() -> None:
     choice = {"message": {"content": "a", "reasoning_content": "hm"}, "finish_reason": "stop"}
-    usage = {"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 8}}
+    usage = {"prompt_tokens": 5, "completion_tokens": 9}
+    usage |= {"completion_tokens_details": {"reasoning_tokens": 8}}
     reply = openai.read_reply({"choices": [choice], "usage": usage, "provider": "P"})
     assert (reply.text, reply.reasoning, reply.raw) == ("a", "hm", {"provider": "P"})
-    assert reply.usage == {"input_tokens": 0, "output_tokens": 9, "reasoning_tokens": 8}
+    assert reply.usage == {"input_tokens": 5, "output_tokens": 9, "reasoning_tokens": 8}
     blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}]
     reply = anthropic.read_reply({"content": blocks, "stop_reason": "max_tokens"})
     assert (reply.text, reply.reasoning, reply.finish_reason) == ("a", "hm", "max_tokens")

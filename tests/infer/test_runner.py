@@ -51,6 +51,14 @@ def message(body: dict[str, Any]) -> str:
     return text
 
 
+def test_a_rate_limit_without_a_word_on_waiting_is_waited_for(tmp_path: Path) -> None:
+    """More refusals than a case has retries, and than equal failures would end a run."""
+    with serving(lambda body, seen: "429 bare" if seen < 6 else "ok") as server:
+        run = run_on(tmp_path, server.url, cases=trial_cases(1), retries=2, concurrency=4)
+        assert ask(run) is None
+    assert all(row.error is None for row in outputs(run).values())
+
+
 THINKING = ("thinking", "thinking opened by the template", "thinking in channels")
 
 

@@ -4,7 +4,9 @@ Each provider is one small file. Retries, limits and records are the runner's, n
 """
 
 import asyncio
+import math
 import os
+import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -27,6 +29,14 @@ TRANSIENT = (408, 409, 429)
 KEY_ENV = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 #: The variable in which each client library looks for an address, which a run does not read.
 URL_ENV = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+#: A limit that no waiting lifts: what the account may spend is spent.
+USED_UP = ("insufficient_quota",)
+#: How long an error asks to wait in its own words (OpenAI, Groq; Google).
+ASKED_WAIT = re.compile(
+    r"""(?:try again in|retryDelay"?\s*:\s*"?)\s*((?:\d+(?:\.\d+)?\s*(?:ms|s|m|h))+)""",
+    re.IGNORECASE,
+)
+PART_OF_WAIT = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)", re.IGNORECASE)
 #: No case can succeed: refused key, no permission, no such model or address.
 FATAL = (401, 402, 403, 404)
 
@@ -58,6 +68,7 @@ class CallError(Exception):
     Attributes:
         kind: "HTTP 429", "no connection", "timeout", "malformed" or "error as an answer".
         transient: Whether the same call may succeed later.
+        limited: Whether it met a rate limit, which lifts by itself.
         fatal: Whether every other case would fail alike.
         retry_after: Seconds the provider asks to wait, if it does.
     """
@@ -74,6 +85,7 @@ class CallError(Exception):
         super().__init__(f"{kind}: {words}" if words else kind)
         self.kind = kind
         self.transient = transient
+        self.limited = kind == "HTTP 429" and not fatal
         self.fatal = fatal
         self.retry_after = retry_after
 
@@ -231,6 +243,13 @@ def answer(data: object, row_type: type[T]) -> T:
         raise CallError("malformed", f"{error}; the answer begins {str(data)[:120]!r}") from None
 
 
+def token_count(value: object) -> int | None:
+    """A count in a usage report; None if it is no count, whatever it is instead."""
+    if isinstance(value, int | float) and math.isfinite(value) and value >= 0:
+        return int(value)
+    return None
+
+
 def _call_error(error: Exception, key: str | None) -> CallError:
     """Translate a client library's exception; both libraries share its shape."""
     status = getattr(error, "status_code", None)
@@ -238,12 +257,15 @@ def _call_error(error: Exception, key: str | None) -> CallError:
         cause = error.__cause__ or error
         return CallError("no connection", _redact(str(cause) or type(cause).__name__, key))
     response = error.response  # type: ignore[attr-defined]
+    headers, body = response.headers, response.text
     return CallError(
         f"HTTP {status}",
-        _redact(own_words(response.text), key),
+        _redact(own_words(body), key),
         transient=status in TRANSIENT or status >= 500,
-        fatal=status in FATAL,
-        retry_after=_retry_after(response.headers.get("retry-after")),
+        fatal=status in FATAL or any(word in body for word in USED_UP),
+        retry_after=_milliseconds(headers.get("retry-after-ms"))
+        or _retry_after(headers.get("retry-after"))
+        or _asked_wait(body),
     )
 
 
@@ -264,6 +286,23 @@ def own_words(body: str) -> str:
 def _redact(text: str, key: str | None) -> str:
     """Text without the key, which some servers echo in their refusals."""
     return text.replace(key, "[key]") if key and key != "none" else text
+
+
+def _milliseconds(value: str | None) -> float | None:
+    """Seconds in a retry-after-ms header."""
+    try:
+        return max(0.0, float(value) / 1000) if value else None
+    except ValueError:
+        return None
+
+
+def _asked_wait(body: str) -> float | None:
+    """Seconds that an error's own words ask to wait: "try again in 1m30s", "retryDelay": "41s"."""
+    found = ASKED_WAIT.search(body)
+    if not found:
+        return None
+    units = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+    return sum(float(n) * units[unit] for n, unit in PART_OF_WAIT.findall(found[1]))
 
 
 def _retry_after(value: str | None) -> float | None:

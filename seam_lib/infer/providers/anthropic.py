@@ -17,6 +17,7 @@ from seam_lib.infer.providers import (
     own_environment,
     post,
     public_url,
+    token_count,
 )
 
 DEFAULT_URL = "https://api.anthropic.com"
@@ -28,17 +29,12 @@ class _Block(msgspec.Struct):
     thinking: str = ""
 
 
-class _Usage(msgspec.Struct):
-    input_tokens: int = 0
-    output_tokens: int = 0
-
-
 class _Message(msgspec.Struct):
     content: list[_Block]
     id: str | None = None
     model: str | None = None
     stop_reason: str | None = None
-    usage: _Usage | None = None
+    usage: Any = None  # an answer is not lost for an odd count
 
 
 class Anthropic:
@@ -95,14 +91,14 @@ def read_reply(data: object) -> Reply:
         CallError: It is none.
     """
     message = answer(data, _Message)
-    usage = message.usage
+    report = message.usage if isinstance(message.usage, dict) else {}
+    counts = {name: token_count(report.get(name)) for name in ("input_tokens", "output_tokens")}
+    usage = {name: count for name, count in counts.items() if count is not None}
     return Reply(
         text="".join(block.text for block in message.content if block.type == "text"),
         finish_reason=message.stop_reason,
         served_model=message.model,
-        usage={"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-        if usage
-        else {},
+        usage=usage if len(usage) == len(counts) else {},
         reasoning="".join(block.thinking for block in message.content),
         raw={"id": message.id} if message.id else {},
     )

@@ -18,6 +18,7 @@ from seam_lib.infer.providers import (
     own_environment,
     post,
     public_url,
+    token_count,
 )
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -36,17 +37,11 @@ class _Choice(msgspec.Struct):
     error: Any = None  # OpenRouter: its upstream failed in the middle of the answer
 
 
-class _Usage(msgspec.Struct):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    completion_tokens_details: dict[str, Any] | None = None
-
-
 class _Completion(msgspec.Struct):
     choices: list[_Choice]
     id: str | None = None
     model: str | None = None
-    usage: _Usage | None = None
+    usage: Any = None  # an answer is not lost for an odd count
     system_fingerprint: str | None = None
     provider: str | None = None  # OpenRouter: who really served it
 
@@ -105,11 +100,7 @@ def read_reply(data: object) -> Reply:
     completion = answer(data, _Completion)
     if not completion.choices:
         raise CallError("malformed", "the answer holds no choice")
-    choice, usage = completion.choices[0], completion.usage or _Usage()
-    counts = {"input_tokens": usage.prompt_tokens, "output_tokens": usage.completion_tokens}
-    reasoning_tokens = (usage.completion_tokens_details or {}).get("reasoning_tokens")
-    if reasoning_tokens:
-        counts["reasoning_tokens"] = int(reasoning_tokens)
+    choice = completion.choices[0]
     kept = {
         "id": completion.id,
         "system_fingerprint": completion.system_fingerprint,
@@ -121,10 +112,31 @@ def read_reply(data: object) -> Reply:
         text=choice.message.content,
         finish_reason=_ending(choice),
         served_model=completion.model,
-        usage=counts if completion.usage else {},
+        usage=billed_tokens(completion.usage),
         reasoning=choice.message.reasoning_content or choice.message.reasoning or "",
         raw={name: value for name, value in kept.items() if value},
     )
+
+
+def billed_tokens(usage: Any) -> dict[str, int]:
+    """The tokens that are billed; none if the report lacks a count, so that the worst is assumed.
+
+    Some servers count hidden reasoning in the total alone, so the answer has what the prompt leaves
+    of the total, where that is more.
+    """
+    report = usage if isinstance(usage, dict) else {}
+    details = report.get("completion_tokens_details")
+    prompt, completion, total, reasoning = (
+        token_count(value)
+        for value in (
+            *map(report.get, ("prompt_tokens", "completion_tokens", "total_tokens")),
+            details.get("reasoning_tokens") if isinstance(details, dict) else None,
+        )
+    )
+    if prompt is None or completion is None:
+        return {}
+    found = {"input_tokens": prompt, "output_tokens": max(completion, (total or 0) - prompt)}
+    return found | ({"reasoning_tokens": reasoning} if reasoning else {})
 
 
 def _ending(choice: _Choice) -> str | None:
