@@ -36,7 +36,7 @@ from seam_lib.core.benchmark import deal_clusters, read_benchmark
 from seam_lib.core.params import find_root
 from seam_lib.core.rows import TIER_NAMES, Case, Output, condition_name
 from seam_lib.read.view import quoted
-from seam_lib.score.nli import open_engine
+from seam_lib.score.nli import engine_name, open_engine
 from seam_lib.score.scorer import RULES, Drop, Finding, score
 
 #: Where a sample keeps its cases (metadata) and its answers (store).
@@ -46,7 +46,7 @@ SILENT = ("hf/", "nnterp/", "transformer_lens/")
 
 
 @task
-def seam(benchmark: str = "embedded", nli: str = "off") -> Task:
+def seam(benchmark: str = "embedded", nli: str | bool = "off") -> Task:
     """Measure absorption.
 
     Args:
@@ -65,7 +65,7 @@ def seam(benchmark: str = "embedded", nli: str = "off") -> Task:
         solver=each_condition(),
         scorer=absorption(nli),
         config=GenerateConfig(temperature=0.0, max_tokens=4096),
-        metadata={"benchmark": benchmark, "rules": RULES, "nli": nli},
+        metadata={"benchmark": benchmark, "rules": RULES, "nli": engine_name(nli)},
     )
 
 
@@ -200,13 +200,13 @@ def _records(score: SampleScore) -> list[Record]:
 
 
 @scorer(metrics=[paired_differences(), {"*": [absorption_rate(), wilson_95()]}])
-def absorption(nli: str = "off") -> Scorer:
+def absorption(nli: str | bool = "off") -> Scorer:
     """Judge a cluster: 1 absorbed, 0 not, NaN where a response or the clean one is unusable.
 
     Args:
         nli: The semantic tier: an entailment model's name, a folder, or off.
     """
-    engine = open_engine(nli, find_root()) if nli != "off" else None
+    engine = open_engine(nli, find_root())
 
     async def grade(state: TaskState, target: Target) -> Score:
         cases = msgspec.convert(state.metadata[CASES], list[Case])

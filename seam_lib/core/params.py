@@ -284,6 +284,9 @@ def load_params(root: Path) -> Params:
     runs = data.get("runs") if isinstance(data, dict) else None
     for name in runs if isinstance(runs, dict) else ():
         check_name(name, f"{path}: runs", dots=False)
+    score = data.get("score") if isinstance(data, dict) else None
+    if isinstance(score, dict) and score.get("nli") is False:
+        score["nli"] = "off"  # a bare off in YAML
     return _convert(path, data, Params)
 
 

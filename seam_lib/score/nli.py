@@ -170,11 +170,16 @@ class TransformersClassifier:
         return self._tokenizer(premises, hypotheses, truncation=True, max_length=self._limit, **how)
 
 
-def open_engine(name: str, root: Path) -> Engine | None:
+def engine_name(given: str | bool) -> str:
+    """The semantic tier's name as a setting; YAML and its like read a bare off as false."""
+    return "off" if given in (False, "false", "off") else str(given)
+
+
+def open_engine(name: str | bool, root: Path) -> Engine | None:
     """Open the semantic tier.
 
     Args:
-        name: A model on the hub, a local folder, or "off".
+        name: A model on the hub, a local folder, or "off", as `engine_name` reads it.
         root: The project's folder; answers are kept in its runs/nli.sqlite.
 
     Returns:
@@ -183,7 +188,8 @@ def open_engine(name: str, root: Path) -> Engine | None:
     Raises:
         SeamError: The libraries or the model are not there; the message says what to do.
     """
-    return None if name == "off" else Engine(load_classifier(name), root / "runs/nli.sqlite")
+    wanted = engine_name(name)
+    return None if wanted == "off" else Engine(load_classifier(wanted), root / "runs/nli.sqlite")
 
 
 def load_classifier(name: str) -> TransformersClassifier:

@@ -160,3 +160,10 @@ def test_a_name_is_refused_when_params_is_loaded(root, tmp_path, change, complai
 def test_runs_that_are_no_mapping_are_told_as_such(root, tmp_path, runs):
     with pytest.raises(SeamError, match=r"Expected `object`.*runs"):
         load_params(with_params(root, tmp_path, lambda params: params.update(runs=runs)))
+
+
+def test_a_bare_off_is_off(root, tmp_path):
+    text = (root / "params.yaml").read_text(encoding="utf-8")
+    assert 'nli: "off"' in text
+    (tmp_path / "params.yaml").write_text(text.replace('nli: "off"', "nli: off"), encoding="utf-8")
+    assert load_params(tmp_path).score.nli == "off"

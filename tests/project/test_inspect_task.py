@@ -286,3 +286,7 @@ def test_the_command_line_with_the_embedded_server_through_inspect_s_client(tmp_
     assert {output.finish_reason for output in answers} <= {"stop", "max_tokens"}
     assert all(output.response for output in answers)
     check_against_the_pipeline(log)
+
+
+def test_the_semantic_tier_is_off_where_the_command_line_reads_off_as_false() -> None:
+    assert (seam(nli=False).metadata or {})["nli"] == "off"

@@ -13,6 +13,7 @@ from seam_lib.score.nli import (
     Engine,
     Pair,
     TransformersClassifier,
+    engine_name,
     load_classifier,
     open_engine,
 )
@@ -172,3 +173,9 @@ def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
     (tmp_path / "c").write_text("This is not a database, but it is long enough to be one. " * 20)
     with pytest.raises(SeamError, match="Remove the file"):
         Engine(Stub(), tmp_path / "c")
+
+
+@pytest.mark.parametrize("given", ["off", "false", False])
+def test_off_is_off_however_yaml_reads_it(given: str | bool, tmp_path: Path) -> None:
+    assert engine_name(given) == "off" and open_engine(given, tmp_path) is None
+    assert engine_name("some/model") == "some/model"
