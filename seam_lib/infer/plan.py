@@ -15,7 +15,7 @@ from seam_lib.core.rows import Case, Trace, condition_name, in_order
 from seam_lib.core.run import Run
 from seam_lib.infer.limits import CHARS_PER_TOKEN, price, prompt_chars, worst_price
 from seam_lib.infer.prompts import Prompt, message_digest, prompt_of
-from seam_lib.infer.providers import Request
+from seam_lib.infer.providers import CallError, Request
 from seam_lib.infer.traces import by_prompt
 
 #: Tokens allowed around an artifact (a preamble, a code fence) where its length sets the cap.
@@ -23,6 +23,9 @@ TOKENS_AROUND = 64
 
 #: Output tokens a second that one call is assumed to bring as long as none is on record.
 TOKENS_PER_SECOND = 50.0
+
+#: Marks, in a trace's `raw`, the refusal that settles its prompt.
+FOR_GOOD = "refused_for_good"
 
 State = Literal["usable", "unusable", "missing"]
 
@@ -61,7 +64,32 @@ def state(attempts: Sequence[Trace], settings: RunParams) -> State:
     """Where a prompt stands: usable, unusable for good (all answers drawn), or still missing."""
     if any(map(usable, attempts)):
         return "usable"
+    if any(FOR_GOOD in trace.raw for trace in attempts):
+        return "unusable"
     return "unusable" if answers_drawn(attempts) >= settings.attempts else "missing"
+
+
+def refused_for_good(prompt: Prompt, error: CallError, traces: Sequence[Trace]) -> bool:
+    """Whether a refusal settles a prompt: it repeats, and the provider answers others meanwhile.
+
+    A refusal that everything meets, such as a limit on spending, must not settle anything; so an
+    answer to another prompt must have come since the first one, or the same words three times.
+
+    Args:
+        prompt: The prompt.
+        error: Its refusal.
+        traces: The log so far, without it.
+    """
+    if error.transient or error.fatal or not error.kind.startswith("HTTP 4"):
+        return False
+    before = [
+        place
+        for place, trace in enumerate(traces)
+        if trace.case_id == prompt.id and trace.error == str(error)
+    ]
+    since = traces[before[0] + 1 :] if before else ()
+    answered = any(trace.error is None for trace in since)
+    return answered or (len(before) > 1 and any(trace.error is None for trace in traces))
 
 
 def open_prompts(

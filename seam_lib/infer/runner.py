@@ -35,11 +35,13 @@ from seam_lib.infer.limits import (
     worst_price,
 )
 from seam_lib.infer.plan import (
+    FOR_GOOD,
     State,
     check_settings,
     next_request,
     open_prompts,
     record,
+    refused_for_good,
     state,
 )
 from seam_lib.infer.prompts import Prompt
@@ -332,6 +334,8 @@ class _Runner:
             seconds=round(ended - started, 3),
             attempt=attempt,
         )
+        if isinstance(outcome, CallError) and refused_for_good(prompt, outcome, self._log.traces):
+            trace.raw = {FOR_GOOD: True}
         self._log.append(trace)
         async with self._landed:
             worst = worst_price(self._settings, request) or 0.0

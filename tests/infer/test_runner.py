@@ -59,6 +59,30 @@ def test_a_rate_limit_without_a_word_on_waiting_is_waited_for(tmp_path: Path) ->
     assert all(row.error is None for row in outputs(run).values())
 
 
+def test_a_prompt_that_is_always_refused_is_settled_with_the_provider_s_words(
+    tmp_path: Path,
+) -> None:
+    cases = trial_cases(1)
+    refused = cases[2].message
+    with serving(lambda body, seen: "400" if message(body) == refused else "ok") as server:
+        run = run_on(tmp_path, server.url, cases=cases, concurrency=1)
+        for calls in (len(cases), len(cases) + 1, len(cases) + 1):
+            assert ask(run) is None
+            assert len(server.bodies) == calls
+    counts = tally(cases, read_traces(run.traces), run.settings)[-1]
+    assert (counts.usable, counts.unusable, counts.missing) == (len(cases) - 1, 1, 0)
+    assert outputs(run)[cases[2].id].error == "HTTP 400: status 400"
+
+
+def test_a_refusal_that_everything_meets_settles_nothing(tmp_path: Path) -> None:
+    cases = trial_cases(1)
+    with serving(lambda body, seen: "limit") as server:
+        run = run_on(tmp_path, server.url, cases=cases, concurrency=1)
+        for _ in range(3):
+            assert "5 equal failures" in str(ask(run))
+    assert tally(cases, read_traces(run.traces), run.settings)[-1].missing == len(cases)
+
+
 THINKING = ("thinking", "thinking opened by the template", "thinking in channels")
 
 
@@ -152,7 +176,7 @@ def test_what_never_becomes_usable_is_recorded_with_its_reason(tmp_path: Path) -
         ask(run)  # failed calls are tried again, spent answers and usable ones are not
         assert len(server.bodies) == first_calls + 1 + 3
     *_, total = tally(cases, read_traces(run.traces), run.settings)
-    assert (total.usable, total.unusable, total.missing) == (2, 2, 2)
+    assert (total.usable, total.unusable, total.missing) == (2, 3, 1), "the refusal is settled"
 
 
 @pytest.mark.parametrize(
