@@ -12,6 +12,7 @@ from rich.console import Console, JustifyMethod
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from seam_lib.build.release import DIGESTS, compare_digests, lacking, read_digests
 from seam_lib.core.rows import Trace
 from seam_lib.core.run import Run, load_cases
 from seam_lib.infer import runner
@@ -25,6 +26,7 @@ console = Console(soft_wrap=True, highlight=False)
 
 def call(run: Run, limit: int | None) -> str | None:
     """Call the model with a progress bar; returns why it stopped early, or None."""
+    show_gaps(run)
     prompts = load_prompts(run)
     todo = len(open_prompts(run.settings, prompts, read_traces(run.traces))[:limit])
     with watching(run, todo) as watch:
@@ -95,6 +97,14 @@ def show_tally(run: Run, stopped: str | None) -> bool:
     return all_of_them.usable == all_of_them.planned
 
 
+def show_gaps(run: Run) -> None:
+    """Name the clusters of the release that a copy of it lacks."""
+    path = run.root / DIGESTS
+    digests = read_digests(path) if path.exists() else {}
+    if gaps := lacking(compare_digests(load_cases(run), digests)):
+        console.print(f"  note    of the paper's benchmark, {run.settings.benchmark} lacks {gaps}")
+
+
 def show_dry_run(run: Run) -> None:
     """Print what the next start would do, without doing it."""
     show_forecast(run, forecast(run.settings, load_prompts(run), read_traces(run.traces)))
@@ -108,6 +118,7 @@ def show_forecast(run: Run, plan: Forecast) -> None:
     console.print(f"{run.name}: {run.settings.model} at {where}", markup=False)
     if (name := URL_ENV.get(provider, "")) in os.environ and address is None:
         console.print(f"  note    {name} is set, but a run does not read it: give --base-url")
+    show_gaps(run)
     console.print(f"  cases   {plan.prompts} planned, {plan.prompts - plan.calls} settled")
     console.print(f"  calls   {plan.calls}, if none must be repeated")
     console.print(f"  tokens  about {plan.input_tokens:,} in and {plan.output_tokens:,} out;")

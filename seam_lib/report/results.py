@@ -24,6 +24,7 @@ from seam_lib.core.rows import CONDITIONS, SOURCES, Case, Output
 from seam_lib.core.run import Run, load_cases, load_run
 from seam_lib.infer.health import Health, diagnose
 from seam_lib.infer.traces import read_traces
+from seam_lib.score.damage import left_empty
 from seam_lib.score.scorer import Provenance, provenance_path, read_provenance
 
 
@@ -41,6 +42,7 @@ class RunResult:
         departing: How many labels those pairs are without.
         health: What its traces tell (Appendices F and H).
         scoring: Which rules, which semantic tier, which inputs made the labels.
+        emptied: The cases of which extraction leaves nothing, though the answer holds something.
         release: How the run's benchmark agrees with the paper's, message by message.
     """
 
@@ -52,6 +54,7 @@ class RunResult:
     departing: int
     health: Health
     scoring: Provenance
+    emptied: list[str]
     release: Comparison
 
     @property
@@ -134,6 +137,7 @@ def _result(
         departing=int((mine.labels.mask & mine.departing).sum()),
         health=diagnose(mine.cases, read_traces(run.traces), run.settings),
         scoring=read_provenance(run.labels),
+        emptied=left_empty(mine.cases, read_rows(run.outputs, Output)),
         release=compare_digests(mine.cases, digests),
     )
 

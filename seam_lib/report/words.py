@@ -14,6 +14,7 @@ from seam_lib.core.params import RunParams
 from seam_lib.core.rows import SOURCE_NAMES, condition_name, contrast_name, in_order
 from seam_lib.report.panel import Panel
 from seam_lib.report.results import RunResult
+from seam_lib.score.damage import empty_words
 from seam_lib.score.scorer import LEXICAL_ONLY, Provenance
 
 #: With fewer comments, resampling them says nothing: their rates are too few to vary.
@@ -47,7 +48,8 @@ def cautions(result: RunResult) -> list[str]:
     if result.scoring.nli == "off":
         said.append(LEXICAL_ONLY)
     said += usability(result.scoring)
-    warnings = (str(warning) for warning in result.health.warnings)
+    emptied = empty_words(result.emptied, result.run.name)
+    warnings = [*map(str, result.health.warnings), *filter(None, [emptied])]
     return said + [f"**Warning.** {literal(words[:1].upper() + words[1:])}." for words in warnings]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from seam_lib.core.answers import usable
+from seam_lib.core.answers import delivered, usable
 from seam_lib.core.rows import Case, Output, in_order
 from seam_lib.score.phrases import fold
 from seam_lib.score.returned import extract, fences
@@ -76,7 +76,7 @@ def left_empty(cases: Iterable[Case], outputs: Iterable[Output]) -> list[str]:
     return [
         case
         for case, output in latest.items()
-        if usable(output) and not extract(output.response or "", genres[case]).text.strip()
+        if usable(output) and not extract(delivered(output), genres[case]).text.strip()
     ]
 
 

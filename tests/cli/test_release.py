@@ -303,6 +303,16 @@ def test_a_clone_of_another_commit_is_not_imported(
     assert not (project / "data" / "benchmark" / "release").exists()
 
 
+def test_a_run_over_a_part_of_the_release_names_what_is_missing(clone: Path, project: Path) -> None:
+    seam("release", "fetch", "--from", str(clone), cwd=project)
+    (project / "data/benchmark/release/cc-by-nc-sa.jsonl").unlink()
+    run = {"benchmark": "release", "provider": "openai", "model": "m"}
+    change_params(project, lambda params: params.update(runs={"part": run}))
+    result = seam("infer", "part", "--dry-run", cwd=project)
+    assert result.exit_code == 0, result.output
+    assert "of the paper's benchmark, release lacks all of pararev" in result.output
+
+
 # Labels
 
 

@@ -198,6 +198,13 @@ def test_warnings_of_the_traces_stand_beside_the_numbers(result: RunResult) -> N
     assert r"**Warning.** Served by \<b\>two\</b\> models." in said
 
 
+def test_answers_that_extraction_empties_stand_beside_the_numbers(result: RunResult) -> None:
+    assert result.emptied == []
+    said = said_of(replace(result, emptied=["coedit:1:newline:0"]))
+    assert "**Warning.** The returned text is empty, though the answer is not" in said
+    assert "coedit:1:newline:0" in said
+
+
 @pytest.mark.parametrize(
     ("alone", "holm", "discordant", "expected"),
     [
