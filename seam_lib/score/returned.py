@@ -199,8 +199,8 @@ def _labelled(folded: str, blocks: list[Span]) -> Iterator[Span]:
     """
     starts = [*(start for start, _ in blocks), len(folded)]
     labels = list(_LABEL.finditer(folded))
-    ends = [*(label.start() for label in labels[1:]), len(folded)]
-    for label, end in zip(labels, ends, strict=True):
+    for place, label in enumerate(labels, 1):
+        end = labels[place].start() if place < len(labels) else len(folded)
         number, rest = label[1] or label[2], label[3].rstrip("*_ \r")
         if number not in ("1", "01", "one"):
             after = bisect_right(starts, label.start())
