@@ -338,7 +338,7 @@ BAD_JSON = {
     "tier without absorbed": (json_row(tier="semantic_nli"), "empty the tier or set absorbed"),
     "unknown tier": (json_row(absorbed=True, tier="guess"), "Invalid enum value 'guess'"),
     "unknown cluster": (json_row(composition_event_id="coedit:9"), "unknown cluster 'coedit:9'"),
-    "two sources": (json_row(source="pararev"), "source 'pararev' of cluster 'coedit:2'; correct one"),
+    "two sources": (json_row(source="pararev"), "source 'pararev' of cluster 'coedit:2'; correct"),
     "absorbed is a number": (json_row(absorbed=1), "Expected `bool`, got `int`"),
     "absorbed is a word": (json_row(absorbed="true"), "Expected `bool`, got `str`"),
     "model is missing": (json_row(model="absent"), "missing required field `model`"),
