@@ -206,7 +206,7 @@ def absorption(nli: str | bool = "off") -> Scorer:
     Args:
         nli: The semantic tier: an entailment model's name, a folder, or off.
     """
-    engine = open_engine(nli, find_root())
+    engine = open_engine(nli, find_root()) if engine_name(nli) != "off" else None
 
     async def grade(state: TaskState, target: Target) -> Score:
         cases = msgspec.convert(state.metadata[CASES], list[Case])
